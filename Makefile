@@ -1,0 +1,44 @@
+# Two commands do everything on a fresh machine:
+#   make demo    install into .venv, run the main job, print its result
+#   make test    the same set-up if it is missing, then the tests
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+# The project's data folder, where there is one; everything works without it or says what is missing.
+export SETLEARN_DATA ?= $(wildcard $(CURDIR)/../shared/data)
+# Processes, not BLAS threads, fill the cores.
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: demo test check lint types imports bench clean
+
+demo: $(STAMP)
+	$(BIN)/python examples/1-quickstart/leading_digits.py
+
+test: $(STAMP)
+	$(BIN)/pytest -n 2
+
+check: lint types imports test
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+imports: $(STAMP)
+	$(BIN)/lint-imports
+
+bench: $(STAMP)
+	$(BIN)/python benchmarks/labels.py
+
+$(STAMP): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
+	touch $(STAMP)
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

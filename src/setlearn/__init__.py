@@ -1,0 +1,24 @@
+"""Predict sets: unordered, of varying size, whose elements are labels or whole sequences."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from setlearn.estimators.set_classifier import SetClassifier
+
+__all__ = ["SetClassifier"]
+__version__ = "0.1.0"
+
+# Loaded when first asked for: scikit-learn's parts and torch are slow to import.
+_HOMES = {"SetClassifier": "setlearn.estimators.set_classifier"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'setlearn' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

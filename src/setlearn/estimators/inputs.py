@@ -1,0 +1,97 @@
+"""Checks of X that say what is wrong before a learner stumbles over it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array
+from sklearn.utils.validation import _check_feature_names, _check_n_features, _num_samples
+
+from setlearn.errors import DataError, KindError
+
+__all__ = ["check_inputs", "one_sample"]
+
+
+def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool, allow_nan: bool) -> Any:
+    """X ready for the learner: numbers checked, everything else passed on as it is.
+
+    Texts, and tables that hold more than numbers, are the learner's own business (a pipeline
+    with a vectoriser or an encoder). ``reset`` records the features, else they are compared.
+    """
+    if _is_text(X):
+        if len(X) == 0:
+            raise DataError("X holds 0 samples; give at least one")
+        return X
+    try:
+        numeric = _numeric(X)
+        if numeric:
+            _refuse_ragged(X)
+            checked = check_array(
+                X,
+                accept_sparse=("csr", "csc"),
+                ensure_all_finite="allow-nan" if allow_nan else True,
+                estimator=estimator,
+                input_name="X",
+                dtype="numeric",
+            )
+        _check_feature_names(estimator, X, reset=reset)
+        _check_n_features(estimator, checked if numeric else X, reset=reset)
+    except TypeError as error:
+        raise KindError(str(error)) from error
+    except ValueError as error:
+        raise error if isinstance(error, DataError) else DataError(str(error)) from error
+    # A learner that selects columns by name needs the table itself.
+    return X if hasattr(X, "columns") or not numeric else checked
+
+
+def one_sample(x: Any) -> Any:
+    """A single input as a batch of one."""
+    if isinstance(x, str):
+        return [x]
+    if hasattr(x, "to_frame") and not hasattr(x, "columns"):  # a row of a DataFrame
+        return x.to_frame().T.infer_objects()
+    if not sparse.issparse(x) and not hasattr(x, "columns") and np.ndim(x) == 1:
+        if isinstance(x, list) and len(x) == 1 and isinstance(x[0], str):
+            return x
+        x = np.asarray(x)[None, :]
+    n_samples = _num_samples(x)
+    if n_samples != 1:
+        raise DataError(
+            f"trace tells of one sample, got {n_samples}; pass a single row such as X[0]"
+        )
+    return x
+
+
+def _is_text(X: Any) -> bool:
+    if isinstance(X, list | tuple):
+        return len(X) > 0 and all(isinstance(x, str) for x in X)
+    if sparse.issparse(X) or hasattr(X, "columns") or not hasattr(X, "__array__"):
+        return False
+    array = np.asarray(X)
+    return array.ndim == 1 and len(array) > 0 and all(isinstance(x, str) for x in array.tolist())
+
+
+def _numeric(X: Any) -> bool:
+    if hasattr(X, "columns"):
+        return all(getattr(kind, "kind", "O") in "biuf" for kind in X.dtypes)
+    if sparse.issparse(X):
+        return True
+    if isinstance(X, np.ndarray) and X.ndim == 2:
+        strings = X.dtype.kind == "O" and any(isinstance(x, str) for x in X.flat)
+        return X.dtype.kind not in "US" and not strings
+    return True
+
+
+def _refuse_ragged(X: Any) -> None:
+    if not isinstance(X, list | tuple) or not all(isinstance(x, list | tuple) for x in X):
+        return
+    widths = [len(x) for x in X]
+    for row, width in enumerate(widths):
+        if width != widths[0]:
+            raise DataError(
+                f"X is ragged: row {row} has {width} values but row 0 has {widths[0]}; "
+                "give every sample the same features"
+            )

@@ -1,0 +1,165 @@
+"""Which labels there are, and in what kind of container their sets come and go."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from setlearn.errors import DataError, UnknownLabelWarning
+from setlearn.label_sets import indicator_of_rows, read_label_sets
+
+__all__ = ["Kind", "LabelSpace", "UnknownLabels"]
+
+Kind: TypeAlias = Literal["classes", "sets", "indicator", "sparse"]
+UnknownLabels: TypeAlias = Literal["error", "ignore"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelSpace:
+    """The labels of a training set, and the kind of container that its user speaks.
+
+    ``kind`` is "sets" (iterables of hashable labels), "indicator", "sparse", or "classes" for a
+    plain 1-d y with one class a sample.
+    """
+
+    kind: Kind
+    classes: NDArray[Any]
+    dtype: np.dtype[Any]
+    container: type
+
+    @classmethod
+    def read(cls, Y: Any) -> tuple[LabelSpace, sparse.csr_array]:
+        """Learn the labels from Y, and give Y as a sparse boolean indicator over them."""
+        if _is_plain(Y):
+            return _read_classes(Y)
+        read = read_label_sets(Y, "Y")
+        if isinstance(read, list):
+            return _read_sets(read)
+        names = getattr(Y, "columns", np.arange(read.shape[1]))  # of a DataFrame
+        kind: Kind = "sparse" if sparse.issparse(Y) else "indicator"
+        dtype = Y.dtype if hasattr(Y, "dtype") else np.asarray(Y).dtype
+        return cls(kind, as_label_array(list(names)), dtype, type(Y)), read
+
+    def encode(self, known: Any, unknown: UnknownLabels) -> sparse.csr_array:
+        """Sets of labels seen in training, as an indicator; unseen ones as ``unknown`` says."""
+        read = read_label_sets(known, "known")
+        if not isinstance(read, list):
+            if read.shape[1] != len(self.classes):
+                raise DataError(
+                    f"known has {read.shape[1]} columns but there are {len(self.classes)} labels; "
+                    "give one column a label, in the order of classes_"
+                )
+            return read
+        column = {label: k for k, label in enumerate(self.classes.tolist())}
+        unseen = Counter(label for labels in read for label in labels if label not in column)
+        if unseen:
+            _report_unseen(unseen, unknown)
+        rows = [[column[label] for label in labels if label in column] for labels in read]
+        return indicator_of_rows(rows, len(self.classes))
+
+    def answer(self, kept: sparse.csr_array) -> Any:
+        """Kept labels (n, labels) in the kind of container that ``fit`` was given."""
+        if self.kind == "classes":
+            return self.classes[kept.indices]  # one a row
+        if self.kind == "sparse":
+            return self.container(kept.astype(self.dtype))
+        if self.kind == "indicator":
+            return kept.toarray().astype(self.dtype)
+        return self.answer_sets(kept)
+
+    def answer_sets(self, kept: sparse.csr_array) -> list[frozenset[Hashable]]:
+        """Kept labels as frozensets, whatever kind ``fit`` was given."""
+        labels = self.classes.tolist()
+        chosen = [labels[k] for k in kept.indices.tolist()]
+        bounds = kept.indptr.tolist()
+        return [frozenset(chosen[a:b]) for a, b in pairwise(bounds)]
+
+
+def as_label_array(labels: list[Hashable]) -> NDArray[Any]:
+    """A 1-d array that gives the labels back unchanged, tuples and mixed kinds too."""
+    kinds = {type(label) for label in labels}
+    if len(kinds) == 1 and kinds <= {str, int, float, bool}:
+        array = np.array(labels)
+        if array.tolist() == labels:  # an integer past 64 bits would come back as a float
+            return array
+    array = np.empty(len(labels), dtype=object)
+    array[:] = labels
+    return array
+
+
+def sorted_labels(labels: Iterable[Hashable]) -> list[Hashable]:
+    """Labels in an order that does not depend on the hash seed, comparable or not."""
+    labels = [label.item() if isinstance(label, np.generic) else label for label in labels]
+    try:
+        return sorted(labels)  # type: ignore[type-var]
+    except TypeError:
+        return sorted(labels, key=lambda label: (type(label).__name__, repr(label)))
+
+
+def _is_plain(Y: Any) -> bool:
+    """Whether Y is an ordinary 1-d y (or one column): one class a sample, not a set."""
+    if sparse.issparse(Y) or isinstance(Y, str | bytes | set | frozenset | dict):
+        return False
+    if hasattr(Y, "__array__"):
+        Y = np.asarray(Y)
+        if Y.ndim == 2 and Y.shape[1] == 1:
+            return True
+        if Y.ndim != 1 or len(Y) == 0:
+            return False
+        return Y.dtype.kind != "O" or not any(map(_is_collection, Y))
+    return isinstance(Y, list | tuple) and len(Y) > 0 and not any(map(_is_collection, Y))
+
+
+def _is_collection(value: Any) -> bool:
+    return isinstance(value, set | frozenset | list | tuple | dict) or np.ndim(value) > 0
+
+
+def _read_classes(Y: Any) -> tuple[LabelSpace, sparse.csr_array]:
+    y = column_or_1d(np.asarray(Y), warn=True)
+    if y.dtype.kind == "O" and not all(isinstance(v, str) for v in y):
+        y = np.asarray(y.tolist())
+    try:
+        if y.dtype.kind == "f" and not np.isfinite(y).all():
+            raise ValueError("Input y contains NaN or infinity; leave those samples out")
+        check_classification_targets(y)
+    except ValueError as error:
+        raise DataError(str(error)) from error
+    classes, ids = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise DataError(
+            f"y holds one class only ({classes[0]!r}), so there is nothing to tell apart; "
+            "give samples of at least two classes"
+        )
+    right = indicator_of_rows([[int(k)] for k in ids], len(classes))
+    return LabelSpace("classes", classes, classes.dtype, np.ndarray), right
+
+
+def _read_sets(sets: list[frozenset[Hashable]]) -> tuple[LabelSpace, sparse.csr_array]:
+    labels = sorted_labels(set().union(*sets))
+    for label in labels:
+        if label != label:  # nan is the one value that differs from itself
+            raise DataError("Y holds the label nan, which equals no label; use None or a string")
+    if not labels:
+        raise DataError("every set in Y is empty, so there is no label to learn; check the targets")
+    column = {label: k for k, label in enumerate(labels)}
+    right = indicator_of_rows([[column[label] for label in labels] for labels in sets], len(labels))
+    return LabelSpace("sets", as_label_array(labels), np.dtype(object), list), right
+
+
+def _report_unseen(unseen: Counter[Hashable], unknown: UnknownLabels) -> None:
+    shown = ", ".join(repr(label) for label, _ in unseen.most_common(5))
+    more = f" and {len(unseen) - 5} more" if len(unseen) > 5 else ""
+    what = f"{unseen.total()} known element(s) name labels never seen in training: {shown}{more}"
+    if unknown == "error":
+        raise DataError(f'{what}; leave them out, or pass unknown="ignore" to the classifier')
+    warnings.warn(f"{what}; they were ignored", UnknownLabelWarning, stacklevel=4)

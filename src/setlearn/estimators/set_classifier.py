@@ -1,0 +1,327 @@
+"""Any classifier in, a set of labels of the right size out."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import NotFittedError as SklearnNotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from setlearn.errors import DataError, NotFittedError, ParameterError
+from setlearn.estimators.fit_params import params_for_learner
+from setlearn.estimators.inputs import check_inputs, one_sample
+from setlearn.estimators.label_space import LabelSpace, UnknownLabels
+from setlearn.estimators.label_trace import LabelTrace
+from setlearn.estimators.out_of_fold import fit_out_of_fold
+from setlearn.estimators.prefit import check_prefit, in_order_of_learner
+from setlearn.metrics import mean_f1
+from setlearn.nodes import BoolArray, FloatArray, Nodes
+from setlearn.rules import Margin, Rule, TopK
+from setlearn.scorers import LabelScorer, MarginalScorer, SoftmaxScorer
+from setlearn.scorers.learners import check_learner, with_seeds
+
+__all__ = ["SetClassifier"]
+
+
+class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklearn has no types
+    """Predict a set of labels for each sample, of the size that fits the sample.
+
+    A learner scores every label, and a rule decides how many to keep. The rule is learned on
+    scores of samples that the learner had not seen.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier, optional
+        The learner, as it comes. By default logistic regression on scaled inputs. One without
+        ``predict_proba`` is calibrated on the way.
+    rule : Rule, optional
+        Which labels to keep. By default ``Margin()``, the paper's.
+    scores : {"marginal", "softmax"}, default="marginal"
+        "marginal" asks for each label's own probability: natively where the learner takes
+        indicator targets, else with one model a label. "softmax" is the paper's way: one row an
+        element and a multi-class learner.
+    cv : int, splitter, iterable of splits or "prefit", default=5
+        How to get the scores that the rule learns from: out of fold, or from a fitted learner
+        and the data as they are.
+    n_jobs : int, optional
+        How many folds are fitted at once. The answer does not depend on it.
+    unknown : {"error", "ignore"}, default="error"
+        What to do with known labels in ``complete`` that were never seen in training; ignored
+        ones are counted in a warning.
+    random_state : int or RandomState, optional
+        Seeds the folds, and every ``random_state`` that the learner and rule leave open.
+    verbose : bool, default=True
+        Show a progress bar on stderr while fitting; quiet without a terminal.
+
+    Attributes
+    ----------
+    classes_ : array of the labels
+    rule_ : the fitted rule
+    scorer_ : the fitted learner, behind the interface that rules see
+    n_features_in_, feature_names_in_ : as in scikit-learn, where X has features
+
+    Examples
+    --------
+    >>> from setlearn import SetClassifier
+    >>> X = [[1.0], [5.0], [9.5], [2.0], [7.0], [8.0], [3.0], [6.0]]
+    >>> Y = [{y for y in range(1, 11) if y > x} for [x] in X]
+    >>> classifier = SetClassifier(cv=2, random_state=0).fit(X, Y)
+    >>> sorted(classifier.predict([[8.7]])[0])
+    [9, 10]
+    """
+
+    def __init__(
+        self,
+        estimator: BaseEstimator | None = None,
+        rule: Rule | None = None,
+        *,
+        scores: Literal["marginal", "softmax"] = "marginal",
+        cv: Any = 5,
+        n_jobs: int | None = None,
+        unknown: UnknownLabels = "error",
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = True,
+    ) -> None:
+        self.estimator = estimator
+        self.rule = rule
+        self.scores = scores
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.unknown = unknown
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Learn from inputs and label sets.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, DataFrame, or whatever the learner takes, such as texts
+        y : iterable of sets of hashable labels, or an indicator matrix, dense or sparse
+            Called ``y`` as everywhere in scikit-learn. A plain 1-d y makes this an ordinary classifier.
+        sample_weight : array of shape (n_samples,), optional
+            Passed to the learner, as are further ``fit_params`` (by scikit-learn's metadata
+            routing where that is enabled).
+        """
+        self._check_parameters()
+        learner = self._learner()
+        X = check_inputs(self, X, reset=True, allow_nan=get_tags(learner).input_tags.allow_nan)
+        space, right = self._read_targets(X, y)
+        # With one class a sample there is nothing to decide: the best one it is.
+        rule = TopK(1) if space.kind == "classes" else clone(self.rule or Margin())
+        rng = check_random_state(self.random_state)
+        if self.random_state is not None:
+            rule = with_seeds(rule, rng)
+        if self.cv == "prefit":
+            scorer, space, right = self._take_fitted(learner, space, right)
+            nodes = scorer.start(X).nodes
+        else:
+            params = params_for_learner(self, learner, X, sample_weight, fit_params)
+            if self.random_state is not None:
+                learner = with_seeds(learner, rng)
+            scorer, nodes = fit_out_of_fold(
+                self._scorer(learner, space, right),
+                X,
+                right,
+                params,
+                cv=self.cv if rule.learns else None,
+                rng=rng,
+                n_jobs=self.n_jobs,
+                verbose=self.verbose,
+            )
+        if rule.learns:
+            rule.fit(nodes, scorer.right_choices(right[nodes.sample]))
+        self.space_, self.classes_ = space, space.classes
+        self.scorer_, self.rule_ = scorer, rule
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Predict the set of each sample, in the kind that ``fit`` was given."""
+        nodes = self._score(X)
+        return self.space_.answer(self._kept(nodes))
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Each label's score, (n_samples, n_labels).
+
+        That is P(label | x), or with ``scores="softmax"`` P(next element | x).
+        """
+        return self._labels_only(self._score(X).probabilities)
+
+    def predict_ranked(
+        self, X: Any, *, top: int | None = None
+    ) -> list[list[tuple[Hashable, float]]]:
+        """List the elements of each predicted set with their scores, best first.
+
+        With ``top``, list that many of the best labels instead, whether the rule keeps them or
+        not.
+        """
+        nodes = self._score(X)
+        scores = self._labels_only(nodes.probabilities)
+        if top is None:
+            kept = self._kept(nodes)
+        else:
+            kept = sparse.csr_array(TopK(top).accept(Nodes.roots(scores)))
+        labels = self.classes_.tolist()
+        ranked = []
+        for row, score in enumerate(scores):
+            chosen = kept.indices[kept.indptr[row] : kept.indptr[row + 1]]
+            order = chosen[np.argsort(-score[chosen], kind="stable")]
+            ranked.append([(labels[k], float(score[k])) for k in order])
+        return ranked
+
+    def complete(self, X: Any, known: Any) -> Any:
+        """Given these labels, what else? Never repeats a known one.
+
+        Parameters
+        ----------
+        X : inputs, as in ``predict``
+        known : one set of labels a sample, or an indicator
+        """
+        self._check_fitted()
+        given = self.space_.encode(known, self.unknown)
+        if given.shape[0] != _num_samples(X):
+            raise DataError(
+                f"X has {_num_samples(X)} samples but known has {given.shape[0]} sets; "
+                "give one set a sample, an empty one where nothing is known"
+            )
+        kept = self._kept(self._score(X, given.toarray()))
+        others = sparse.csr_array(kept > given)
+        return (
+            self.space_.answer_sets(others)
+            if self.space_.kind == "classes"
+            else (self.space_.answer(others))
+        )
+
+    def trace(self, x: Any, known: Any = ()) -> LabelTrace:
+        """Tell step by step how the set of one sample came about, and why it ended.
+
+        Parameters
+        ----------
+        x : a single input, such as ``X[0]``
+        known : labels that are in the memory from the start
+        """
+        self._check_fitted()
+        given = self.space_.encode([frozenset(known)], self.unknown)
+        nodes = self._score(one_sample(x), given.toarray() if known else None)
+        labels = self.classes_.tolist()
+        choices = labels + (["(nothing)"] if self.scorer_.empty_choice else [])
+        walk = self.rule_.walk(nodes, [str(choice) for choice in choices])
+        [result] = self.space_.answer_sets(self._kept(nodes))
+        return LabelTrace.of(choices, walk, result, frozenset(known) & frozenset(labels))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Mean F1 of the predicted sets; accuracy for a plain 1-d y.
+
+        A label of y that was never seen in training counts as missed.
+        """
+        self._check_fitted()
+        if self.space_.kind == "classes":
+            return float(super().score(X, y, sample_weight=sample_weight))
+        return mean_f1(y, self.predict(X), sample_weight=sample_weight)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Say that fit parameters go on to the learner's ``fit``."""
+        return MetadataRouter(owner=type(self).__name__).add(
+            estimator=self._learner(),
+            method_mapping=MethodMapping().add(caller="fit", callee="fit"),
+        )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = False
+        learner = get_tags(self._learner())
+        tags.input_tags.sparse = learner.input_tags.sparse
+        tags.input_tags.allow_nan = learner.input_tags.allow_nan
+        tags.input_tags.positive_only = learner.input_tags.positive_only
+        tags.classifier_tags.poor_score = learner.classifier_tags.poor_score
+        return tags
+
+    def _learner(self) -> BaseEstimator:
+        if self.estimator is None:
+            return make_pipeline(StandardScaler(with_mean=False), LogisticRegression(max_iter=1000))
+        return self.estimator
+
+    def _check_parameters(self) -> None:
+        check_learner(self._learner())
+        if self.scores not in ("marginal", "softmax"):
+            raise ParameterError(f'scores must be "marginal" or "softmax", got {self.scores!r}')
+        if self.unknown not in ("error", "ignore"):
+            raise ParameterError(f'unknown must be "error" or "ignore", got {self.unknown!r}')
+        if self.rule is not None and not isinstance(self.rule, Rule):
+            raise ParameterError(
+                f"rule must be one of setlearn.rules such as Margin(), got {self.rule!r}"
+            )
+
+    def _read_targets(self, X: Any, Y: Any) -> tuple[LabelSpace, sparse.csr_array]:
+        if Y is None:
+            raise DataError("requires y to be passed, but the target y is None; pass label sets")
+        space, right = LabelSpace.read(
+            Y if hasattr(Y, "__len__") or sparse.issparse(Y) else list(Y)
+        )
+        if right.shape[0] != _num_samples(X):
+            raise DataError(
+                f"X has {_num_samples(X)} samples but Y has {right.shape[0]} sets; "
+                "give one set a sample, an empty one where there is no label"
+            )
+        if right.shape[1] == 1 and right.sum() == right.shape[0]:
+            raise DataError(
+                f"Y holds one class only ({space.classes[0]!r} in every sample), so there is "
+                "nothing to learn; give samples with different sets"
+            )
+        return space, right
+
+    def _scorer(
+        self, learner: BaseEstimator, space: LabelSpace, right: sparse.csr_array
+    ) -> LabelScorer:
+        n_labels = right.shape[1]
+        if self._asks_for_one_element(space):
+            some_empty = bool((np.diff(right.indptr) == 0).any())
+            return SoftmaxScorer(learner, n_labels=n_labels, empty_choice=some_empty)
+        return MarginalScorer(learner, n_labels=n_labels)
+
+    def _asks_for_one_element(self, space: LabelSpace) -> bool:
+        return self.scores == "softmax" or space.kind == "classes"
+
+    def _take_fitted(
+        self, learner: BaseEstimator, space: LabelSpace, right: sparse.csr_array
+    ) -> tuple[LabelScorer, LabelSpace, sparse.csr_array]:
+        check_prefit(learner)
+        if not self._asks_for_one_element(space):
+            return MarginalScorer(learner, n_labels=right.shape[1]).prefit(), space, right
+        space, right, choices = in_order_of_learner(learner, space, right)
+        return SoftmaxScorer(learner, n_labels=right.shape[1]).prefit(choices), space, right
+
+    def _score(self, X: Any, known: BoolArray | None = None) -> Nodes:
+        """The roots of all samples, scored."""
+        self._check_fitted()
+        allow_nan = get_tags(self._learner()).input_tags.allow_nan
+        X = check_inputs(self, X, reset=False, allow_nan=allow_nan)
+        return self.scorer_.start(X, known).nodes
+
+    def _kept(self, nodes: Nodes) -> sparse.csr_array:
+        """The labels that the rule keeps, (n, labels); dense only a chunk at a time."""
+        chunks = [
+            sparse.csr_array(self._labels_only(self.rule_.accept(nodes[rows])))
+            for rows in nodes.row_chunks()
+        ]
+        return sparse.csr_array(sparse.vstack(chunks)) if len(chunks) > 1 else chunks[0]
+
+    def _labels_only(self, choices: NDArray[Any]) -> NDArray[Any]:
+        return choices[:, :-1] if self.scorer_.empty_choice else choices
+
+    def _check_fitted(self) -> None:
+        try:
+            check_is_fitted(self, "rule_")
+        except SklearnNotFittedError as error:
+            raise NotFittedError(str(error)) from error

@@ -1,0 +1,32 @@
+"""Figures that tell how good predicted sets are.
+
+For sets of labels, and of anything else that is either right or wrong: `mean_f1`,
+`exact_match` and their kin. For sets of sequences also the edit distances, which tell nearly
+right from wrong. `set_report` gives them all at once.
+"""
+
+from setlearn.metrics.report import SetReport, set_report
+from setlearn.metrics.sequences import matched_edit_distance, mean_edit_distance
+from setlearn.metrics.sets import (
+    exact_match,
+    hamming_distance,
+    mean_f1,
+    mean_jaccard,
+    mean_precision,
+    mean_recall,
+    mean_set_size,
+)
+
+__all__ = [
+    "SetReport",
+    "exact_match",
+    "hamming_distance",
+    "matched_edit_distance",
+    "mean_edit_distance",
+    "mean_f1",
+    "mean_jaccard",
+    "mean_precision",
+    "mean_recall",
+    "mean_set_size",
+    "set_report",
+]

@@ -1,0 +1,181 @@
+"""All figures about predicted sets at once."""
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from setlearn.label_sets import Samples
+from setlearn.metrics._reading import sample_mean
+from setlearn.metrics.sequences import (
+    matched_distances,
+    mean_distances,
+    pair_sequences,
+    read_sequence_sets,
+)
+from setlearn.metrics.sets import Overlaps
+from setlearn.nodes import FloatArray
+
+__all__ = ["SetReport", "set_report"]
+
+
+@dataclass(frozen=True, slots=True)
+class SetReport:
+    """What `set_report` found; ``str()`` is a table, ``to_dict()`` is ready for JSON.
+
+    Attributes
+    ----------
+    n_samples : int
+        How many pairs of a true and a predicted set were compared.
+    mean_f1, mean_f1_error : float
+        The mean F1 and its standard error, which is nan for a single sample.
+    exact_match, mean_precision, mean_recall, mean_jaccard, hamming_distance : float
+        As the functions of these names tell.
+    mean_true_size, mean_predicted_size : float
+        Mean set sizes.
+    n_empty_true, n_empty_predicted : int
+        How many sets are empty.
+    mean_edit_distance, matched_edit_distance : float or None
+        As the functions of these names tell; None unless asked for.
+    n_without_pairs : int or None
+        How many samples the mean edit distance leaves out, as one side is empty.
+
+    Examples
+    --------
+    >>> report = set_report([{"sea", "sun"}, {"city"}], [{"sea", "sun"}, set()])
+    >>> report.exact_match, report.n_empty_predicted
+    (0.5, 1)
+    """
+
+    n_samples: int
+    mean_f1: float
+    mean_f1_error: float
+    exact_match: float
+    mean_precision: float
+    mean_recall: float
+    mean_jaccard: float
+    hamming_distance: float
+    mean_true_size: float
+    mean_predicted_size: float
+    n_empty_true: int
+    n_empty_predicted: int
+    mean_edit_distance: float | None = None
+    matched_edit_distance: float | None = None
+    n_without_pairs: int | None = None
+
+    def to_dict(self) -> dict[str, float | int | None]:
+        """All figures by name, with None for nan, which JSON does not know.
+
+        Examples
+        --------
+        >>> report = set_report([{"sea"}], [{"sea"}])
+        >>> report.to_dict()["mean_f1"], report.to_dict()["mean_f1_error"]
+        (1.0, None)
+        """
+        return {name: None if _is_nan(value) else value for name, value in asdict(self).items()}
+
+    def __str__(self) -> str:
+        rows = self._rows()
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = (
+            f"{name:<{widths[0]}}  {figure:>{widths[1]}}  {remark}" for name, figure, remark in rows
+        )
+        return "\n".join(line.rstrip() for line in lines)
+
+    def _rows(self) -> list[tuple[str, str, str]]:
+        rows = [
+            ("samples", str(self.n_samples), ""),
+            ("mean F1", _figure(self.mean_f1), f"± {_figure(self.mean_f1_error)}"),
+            ("exact match", _figure(self.exact_match), ""),
+            ("mean precision", _figure(self.mean_precision), ""),
+            ("mean recall", _figure(self.mean_recall), ""),
+            ("mean Jaccard", _figure(self.mean_jaccard), ""),
+            ("Hamming distance", _figure(self.hamming_distance), ""),
+            ("mean true size", _figure(self.mean_true_size), f"{self.n_empty_true} empty"),
+            (
+                "mean predicted size",
+                _figure(self.mean_predicted_size),
+                f"{self.n_empty_predicted} empty",
+            ),
+        ]
+        if self.matched_edit_distance is not None and self.mean_edit_distance is not None:
+            left_out = f"of all pairs; samples left out: {self.n_without_pairs}"
+            rows += [
+                ("matched edit distance", _figure(self.matched_edit_distance), ""),
+                ("mean edit distance", _figure(self.mean_edit_distance), left_out),
+            ]
+        return rows
+
+
+def set_report(Y_true: Samples, Y_pred: Samples, *, sequences: bool = False) -> SetReport:
+    """Compute every figure of this package in one go.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : iterable of sets, or indicator matrix of shape (n_samples, n_labels)
+        What `mean_f1` takes; with ``sequences=True``, what `mean_edit_distance` takes.
+    sequences : bool
+        Whether the elements are sequences, whose edit distances are then reported too.
+
+    Returns
+    -------
+    SetReport
+        The figures by name; print it for a table.
+
+    Examples
+    --------
+    >>> print(set_report([{"10551", "2"}, {"7"}], [{"1055", "2"}, set()], sequences=True))
+    samples                     2
+    mean F1                0.2500  ± 0.2500
+    exact match            0.0000
+    mean precision         0.2500
+    mean recall            0.2500
+    mean Jaccard           0.1667
+    Hamming distance       0.3750
+    mean true size         1.5000  0 empty
+    mean predicted size    1.0000  1 empty
+    matched edit distance  0.7500
+    mean edit distance     2.5000  of all pairs; samples left out: 1
+    """
+    if not sequences:
+        return SetReport(**_set_figures(Overlaps.of(Y_true, Y_pred)))
+    true, predicted = read_sequence_sets(Y_true, Y_pred)
+    pairings = pair_sequences(true, predicted)
+    means = mean_distances(pairings)
+    return SetReport(
+        **_set_figures(Overlaps.of(true, predicted)),
+        mean_edit_distance=sample_mean(means),
+        matched_edit_distance=sample_mean(matched_distances(pairings)),
+        n_without_pairs=int(np.isnan(means).sum()),
+    )
+
+
+def _set_figures(overlaps: Overlaps) -> dict[str, Any]:
+    return {
+        "n_samples": len(overlaps.true),
+        "mean_f1": sample_mean(overlaps.f1),
+        "mean_f1_error": _standard_error(overlaps.f1),
+        "exact_match": sample_mean(overlaps.exact.astype(float)),
+        "mean_precision": sample_mean(overlaps.precision),
+        "mean_recall": sample_mean(overlaps.recall),
+        "mean_jaccard": sample_mean(overlaps.jaccard),
+        "hamming_distance": sample_mean(overlaps.hamming()),
+        "mean_true_size": sample_mean(overlaps.true.astype(float)),
+        "mean_predicted_size": sample_mean(overlaps.predicted.astype(float)),
+        "n_empty_true": int((overlaps.true == 0).sum()),
+        "n_empty_predicted": int((overlaps.predicted == 0).sum()),
+    }
+
+
+def _standard_error(values: FloatArray) -> float:
+    n = len(values)
+    return float(values.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan
+
+
+def _figure(value: float) -> str:
+    return f"{value:.4f}"
+
+
+def _is_nan(value: object) -> bool:
+    return isinstance(value, float) and math.isnan(value)

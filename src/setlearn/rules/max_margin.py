@@ -1,0 +1,108 @@
+"""The paper's max-margin objective for λ, solved exactly.
+
+For each choice point, λ should lie between the gap from the top score P down to the lowest right
+choice and the gap down to the highest wrong one, best in the middle::
+
+    minimise Σ_i (P_i - P̂_i - λ)²   with   P_i - L⁺_min,i ≤ λ ≤ P_i - L⁻_max,i   for all i
+
+On real data the intervals rarely have a common point. Then the constraints enter as the paper's
+Lagrangian has them, each violation multiplied by a large number. That is a convex, piecewise
+quadratic function of one variable, and its minimum is found by sorting its breakpoints.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from setlearn.nodes import BoolArray, FloatArray
+
+__all__ = ["Gaps", "MaxMargin", "solve"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gaps:
+    """What each choice point says of λ: at least ``lower``, at most ``upper``, best ``target``.
+
+    A point without wrong choices has no upper bound (inf) and no target (nan). A point without
+    right choices says nothing and is left out.
+    """
+
+    lower: FloatArray
+    upper: FloatArray
+    target: FloatArray
+
+    @classmethod
+    def of(cls, scores: FloatArray, positive: BoolArray) -> Gaps:
+        """Measure the gaps below the top score of each row."""
+        answerable = positive.any(axis=1)
+        scores, positive = scores[answerable].astype(np.float64), positive[answerable]
+        top = scores.max(axis=1, initial=-np.inf)
+        lowest_right = np.where(positive, scores, np.inf).min(axis=1, initial=np.inf)
+        highest_wrong = np.where(positive, -np.inf, scores).max(axis=1, initial=-np.inf)
+        middle = np.where(np.isfinite(highest_wrong), (lowest_right + highest_wrong) / 2, np.nan)
+        return cls(top - lowest_right, top - highest_wrong, top - middle)
+
+    @classmethod
+    def join(cls, parts: list[Gaps]) -> Gaps:
+        """Put chunks together again."""
+        lower, upper, target = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("lower", "upper", "target")
+        )
+        return cls(lower, upper, target)
+
+    def __getitem__(self, rows: BoolArray) -> Gaps:
+        return Gaps(self.lower[rows], self.upper[rows], self.target[rows])
+
+
+@dataclass(frozen=True, slots=True)
+class MaxMargin:
+    """The best λ, whether it satisfies every constraint, and what it costs."""
+
+    lam: float
+    feasible: bool
+    objective: float
+    interval: tuple[float, float]  # empty (first > second) where not feasible
+
+
+def solve(gaps: Gaps, multiplier: float) -> MaxMargin:
+    """Find the λ with the least objective: constrained if that is possible, else penalised."""
+    target = gaps.target[np.isfinite(gaps.target)]
+    upper = gaps.upper[np.isfinite(gaps.upper)]
+    lowest, highest = gaps.lower.max(initial=0.0), upper.min(initial=np.inf)
+    interval = (float(lowest), float(highest))
+    if lowest <= highest:
+        mean = target.mean() if len(target) else lowest
+        lam = float(np.clip(mean, lowest, highest))
+        return MaxMargin(lam, True, float(((target - lam) ** 2).sum()), interval)
+    lam = _least_penalised(gaps.lower, upper, target, multiplier)
+    violations = np.maximum(gaps.lower - lam, 0).sum() + np.maximum(lam - upper, 0).sum()
+    objective = ((target - lam) ** 2).sum() + multiplier * violations
+    return MaxMargin(lam, False, float(objective), interval)
+
+
+def _least_penalised(
+    lower: FloatArray, upper: FloatArray, target: FloatArray, multiplier: float
+) -> float:
+    """Follow the slope 2·m·λ - 2·Σtarget + multiplier·(#upper below λ - #lower above λ) to zero."""
+    lower, upper = np.sort(lower), np.sort(upper)
+    breakpoints = np.unique(np.concatenate([lower, upper]))
+
+    def pull(at: FloatArray, side_of_upper: str, side_of_lower: str) -> FloatArray:
+        passed = np.searchsorted(upper, at, side=side_of_upper)  # type: ignore[call-overload]
+        ahead = len(lower) - np.searchsorted(lower, at, side=side_of_lower)  # type: ignore[call-overload]
+        return np.asarray(multiplier * (passed - ahead), dtype=np.float64)
+
+    quadratic = 2 * len(target) * breakpoints - 2 * target.sum()
+    after = quadratic + pull(breakpoints, "right", "right")
+    # The slope rises monotonically, so the minimum lies at or just before the first breakpoint
+    # behind which it is no longer negative; the sum of squares may also push it past the last.
+    first = int(np.argmax(after >= 0)) if (after >= 0).any() else len(breakpoints)
+    if first == len(breakpoints):
+        return float((2 * target.sum() - multiplier * len(upper)) / (2 * len(target)))
+    before = pull(breakpoints[first : first + 1], "left", "left")[0]
+    if quadratic[first] + before <= 0:
+        return float(breakpoints[first])
+    return float((2 * target.sum() - before) / (2 * len(target)))

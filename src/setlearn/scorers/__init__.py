@@ -1,0 +1,6 @@
+"""Scorers: models of P(next choice | x, prefix), in batches."""
+
+from setlearn.scorers.base import Scorer
+from setlearn.scorers.labels import LabelScorer, MarginalScorer, SoftmaxScorer
+
+__all__ = ["LabelScorer", "MarginalScorer", "Scorer", "SoftmaxScorer"]

@@ -1,0 +1,169 @@
+"""Scorers for labels: one choice point a sample, its scores from any scikit-learn classifier."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import _safe_indexing
+
+from setlearn.errors import DataError
+from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, Step
+from setlearn.scorers.learners import (
+    answers_indicators,
+    class_probabilities,
+    fit_learner,
+    label_probabilities,
+    params_of_rows,
+)
+
+__all__ = ["LabelScorer", "MarginalScorer", "SoftmaxScorer"]
+
+
+class LabelScorer(ABC):
+    """Turns inputs into scored roots: ``start`` is all there is, for labels have no depth."""
+
+    def __init__(self, estimator: BaseEstimator, *, n_labels: int, empty_choice: bool = False):
+        self.estimator = estimator
+        self.n_labels = n_labels
+        # One more choice behind the labels, "nothing": the end symbol at the root.
+        self.empty_choice = empty_choice
+
+    @abstractmethod
+    def fit(self, X: Any, Y: sparse.csr_array, params: Mapping[str, Any]) -> Self:
+        """Fit the learner on label sets given as a sparse indicator (n, labels)."""
+
+    @abstractmethod
+    def label_scores(self, X: Any) -> FloatArray:
+        """The probabilities of all choices, (n, V)."""
+
+    def start(self, X: Any, known: BoolArray | None = None) -> Step:
+        """Score the root of every sample; ``known`` (n, labels) is its memory from the start."""
+        if known is not None and self.empty_choice:
+            known = np.column_stack([known, np.zeros(len(known), bool)])
+        return Step(Nodes.roots(self.label_scores(X), known))
+
+    def right_choices(self, Y: sparse.csr_array) -> Mask:
+        """The mask (n, V) of right choices at the roots, for label sets (n, labels)."""
+        if not self.empty_choice:
+            return Y
+        empty = np.asarray(Y.sum(axis=1)).ravel() == 0
+        return sparse.csr_array(sparse.hstack([Y, sparse.csr_array(empty[:, None])]))
+
+
+class MarginalScorer(LabelScorer):
+    """Each label's own probability.
+
+    Learners that take an indicator matrix natively get it; for all others there is one model a
+    label.
+    """
+
+    def fit(self, X: Any, Y: sparse.csr_array, params: Mapping[str, Any]) -> Self:
+        """Fit one learner on all labels, or one on each."""
+        # One label is a plain binary problem: natively multi-label learners would drop a column.
+        if self.n_labels > 1 and answers_indicators(self.estimator):
+            # int64: narrower integers overflow in scikit-learn's label indices past 255 labels.
+            self.model_ = clone(self.estimator).fit(X, Y.toarray().astype(np.int64), **params)
+            return self
+        columns = Y.tocsc()
+        self.models_ = [
+            _fit_one_label(self.estimator, X, columns[:, [k]].toarray().ravel(), params)
+            for k in range(self.n_labels)
+        ]
+        return self
+
+    def prefit(self) -> Self:
+        """Take a learner that was fitted on an indicator matrix with these columns."""
+        self.model_ = self.estimator
+        return self
+
+    def label_scores(self, X: Any) -> FloatArray:
+        """Each label's own probability, strictly between 0 and 1."""
+        if hasattr(self, "models_"):
+            scores = np.column_stack([model(X) for model in self.models_])
+        else:
+            scores = label_probabilities(self.model_, X)
+        if scores.shape[1] != self.n_labels:
+            raise DataError(
+                f"the estimator answers for {scores.shape[1]} labels but Y has {self.n_labels}; "
+                'with cv="prefit" the labels must be those that it was fitted on'
+            )
+        margin = np.finfo(scores.dtype).eps
+        return np.clip(scores, margin, 1 - margin, out=scores if scores.flags.writeable else None)
+
+
+class _OneLabel:
+    """A fitted binary model of one label: inputs to probabilities (n,)."""
+
+    def __init__(self, model: BaseEstimator) -> None:
+        self.model = model
+
+    def __call__(self, X: Any) -> FloatArray:
+        return class_probabilities(self.model, X)[:, 1]
+
+
+class _AlwaysTheSame:
+    """A label that was always or never there: its smoothed frequency, whatever the input."""
+
+    def __init__(self, frequency: float) -> None:
+        self.frequency = frequency
+
+    def __call__(self, X: Any) -> FloatArray:
+        n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+        return np.full(n_samples, self.frequency)
+
+
+def _fit_one_label(
+    estimator: BaseEstimator, X: Any, there: IntArray, params: Mapping[str, Any]
+) -> _OneLabel | _AlwaysTheSame:
+    there = there.astype(np.int64)
+    if there.min() == there.max():
+        return _AlwaysTheSame((there.sum() + 0.5) / (len(there) + 1))
+    return _OneLabel(fit_learner(estimator, X, there, params))
+
+
+class SoftmaxScorer(LabelScorer):
+    """The paper's way: one row an element, a multi-class learner, P(next element | x).
+
+    With ``empty_choice`` a sample with an empty set gives one row too, of the class "nothing".
+    """
+
+    def fit(self, X: Any, Y: sparse.csr_array, params: Mapping[str, Any]) -> Self:
+        """Fit the learner on one row an element."""
+        n_samples = Y.shape[0]
+        right = sparse.csr_array(self.right_choices(Y))
+        right.sort_indices()
+        rows, choices = np.repeat(np.arange(n_samples), np.diff(right.indptr)), right.indices
+        self.choices_: IntArray = np.unique(choices).astype(np.int64)
+        if len(self.choices_) > 1:
+            self.model_ = fit_learner(
+                self.estimator,
+                _safe_indexing(X, rows),
+                choices.astype(np.int64),
+                params_of_rows(params, rows, n_samples),
+            )
+        return self
+
+    def prefit(self, choices: IntArray) -> Self:
+        """Take a learner whose classes are these choices, in their order."""
+        self.choices_ = choices
+        self.model_ = self.estimator
+        return self
+
+    def label_scores(self, X: Any) -> FloatArray:
+        """P(next element | x): each row sums to 1. An element unseen in training gets 0."""
+        if len(self.choices_) == 1:
+            n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+            found = np.ones((n_samples, 1))
+        else:
+            found = class_probabilities(self.model_, X)
+        n_choices = self.n_labels + self.empty_choice
+        if len(self.choices_) == n_choices:
+            return found
+        scores = np.zeros((len(found), n_choices), dtype=found.dtype)
+        scores[:, self.choices_] = found
+        return scores

@@ -1,0 +1,113 @@
+"""What setlearn asks of a scikit-learn classifier: probabilities, in one shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator, clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.validation import _num_samples
+
+from setlearn.errors import KindError
+from setlearn.nodes import FloatArray, IntArray
+
+__all__ = [
+    "answers_indicators",
+    "check_learner",
+    "class_probabilities",
+    "fit_learner",
+    "label_probabilities",
+    "params_of_rows",
+    "with_seeds",
+]
+
+CALIBRATION_FOLDS = 3
+
+
+def check_learner(estimator: Any) -> None:
+    """Raise unless the estimator is a classifier that can give probabilities in some way."""
+    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
+        raise KindError(
+            f"estimator must be a scikit-learn classifier, got {estimator!r}; "
+            "pass an instance such as LogisticRegression()"
+        )
+    if not (hasattr(estimator, "predict_proba") or hasattr(estimator, "decision_function")):
+        raise KindError(
+            f"{type(estimator).__name__} gives no probabilities: it has neither predict_proba nor "
+            "decision_function; use a classifier such as LogisticRegression()"
+        )
+
+
+def answers_indicators(estimator: BaseEstimator) -> bool:
+    """Whether the classifier takes an indicator matrix as its target natively."""
+    tags = get_tags(estimator)
+    multi_label = tags.classifier_tags is not None and tags.classifier_tags.multi_label
+    takes = multi_label or tags.target_tags.multi_output
+    return bool(takes and hasattr(estimator, "predict_proba"))
+
+
+def with_seeds(estimator: BaseEstimator, rng: np.random.RandomState) -> BaseEstimator:
+    """A clone in which every ``random_state`` left open is drawn from ``rng``."""
+    seeded = clone(estimator)
+    # Sorted, because every clone must draw in the same order.
+    for name, value in sorted(seeded.get_params(deep=True).items()):
+        if name.split("__")[-1] == "random_state" and value is None:
+            seeded.set_params(**{name: int(rng.randint(np.iinfo(np.int32).max))})
+    return seeded
+
+
+def params_of_rows(params: Mapping[str, Any], rows: IntArray, n_samples: int) -> dict[str, Any]:
+    """Fit parameters with one value a sample, such as weights, cut to the given rows."""
+
+    def cut(value: Any) -> Any:
+        per_sample = hasattr(value, "__len__") and not isinstance(value, str | bytes | dict)
+        if per_sample and _num_samples(value) == n_samples:
+            return _safe_indexing(value, rows)
+        return value
+
+    return {name: cut(value) for name, value in params.items()}
+
+
+def fit_learner(
+    estimator: BaseEstimator, X: Any, y: IntArray, params: Mapping[str, Any]
+) -> BaseEstimator:
+    """Fit a clone on classes; one without ``predict_proba`` is calibrated on the way."""
+    model = clone(estimator)
+    if not hasattr(model, "predict_proba"):
+        rarest = np.unique(y, return_counts=True)[1].min()
+        if rarest >= 2:
+            folds = min(CALIBRATION_FOLDS, int(rarest))
+            model = CalibratedClassifierCV(model, cv=folds, ensemble=False)
+        # A class seen once cannot be held out; its margin is then squashed uncalibrated.
+    return model.fit(X, y, **params)
+
+
+def class_probabilities(model: BaseEstimator, X: Any) -> FloatArray:
+    """P(class | x) of a multi-class learner, (n, classes)."""
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(X))
+    margin = np.asarray(model.decision_function(X))
+    if margin.ndim == 1:
+        right = expit(margin)
+        return np.column_stack([1 - right, right])
+    return np.asarray(softmax(margin, axis=1))
+
+
+def label_probabilities(model: BaseEstimator, X: Any) -> FloatArray:
+    """P(label | x) of a learner fitted on an indicator matrix, (n, labels).
+
+    Some learners answer with that matrix, others (forests, neighbours) with a list of (n, 2)
+    arrays, or (n, 1) for a label that was always or never there.
+    """
+    answer = model.predict_proba(X)
+    if not isinstance(answer, list):
+        return np.asarray(answer)
+    columns = [
+        probability[:, list(classes).index(1)] if 1 in classes else np.zeros(len(probability))
+        for probability, classes in zip(answer, model.classes_, strict=True)
+    ]
+    return np.column_stack(columns)
