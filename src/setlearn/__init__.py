@@ -3,13 +3,17 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from setlearn.estimators.sequence_set_generator import SequenceSetGenerator
     from setlearn.estimators.set_classifier import SetClassifier
 
-__all__ = ["SetClassifier"]
+__all__ = ["SequenceSetGenerator", "SetClassifier"]
 __version__ = "0.1.0"
 
 # Loaded when first asked for: scikit-learn's parts and torch are slow to import.
-_HOMES = {"SetClassifier": "setlearn.estimators.set_classifier"}
+_HOMES = {
+    "SequenceSetGenerator": "setlearn.estimators.sequence_set_generator",
+    "SetClassifier": "setlearn.estimators.set_classifier",
+}
 
 
 def __getattr__(name: str) -> Any:

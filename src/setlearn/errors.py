@@ -22,6 +22,7 @@ __all__ = [
     "ParameterError",
     "SetlearnError",
     "SetlearnWarning",
+    "TruncationWarning",
     "UnknownLabelWarning",
 ]
 
@@ -52,3 +53,7 @@ class SetlearnWarning(UserWarning):
 
 class UnknownLabelWarning(SetlearnWarning):
     """Labels never seen in training were left out, as ``unknown="ignore"`` asks."""
+
+
+class TruncationWarning(SetlearnWarning):
+    """Some predicted sets were cut off at a bound: they may lack elements."""

@@ -14,10 +14,12 @@ from setlearn.nodes import BoolArray
 __all__ = [
     "LabelSets",
     "Samples",
+    "are_indicator_rows",
     "frozen",
     "indicator_of_rows",
     "read_label_sets",
     "read_samples",
+    "read_set",
     "sample_name",
 ]
 
@@ -39,8 +41,6 @@ def read_label_sets(Y: Samples, name: str) -> LabelSets | sparse.csr_array:
         if array.ndim != 1:
             return _read_dense(array, name)
         Y = list(array)
-    if _are_indicator_rows(Y):
-        return _read_dense(np.asarray(Y), name)
     samples = read_samples(Y, name)
     return [frozen(sample, sample_name(i, name)) for i, sample in enumerate(samples)]
 
@@ -58,6 +58,28 @@ def read_samples(Y: Samples, name: str) -> list[Collection[Any]]:
     for index, sample in enumerate(samples):
         _check_sample(sample, sample_name(index, name))
     return samples
+
+
+def read_set(sample: Collection[Any], name: str) -> frozenset[Hashable]:
+    """Read one set."""
+    _check_sample(sample, name)
+    return frozen(sample, name)
+
+
+def are_indicator_rows(Y: object) -> bool:
+    """Whether plain lists are rows of 0 and 1, which scikit-learn's users write as indicators.
+
+    As sets they would all be {0}, {1} or {0, 1}; whoever means those can write them as sets.
+    """
+    if not isinstance(Y, list | tuple) or not Y:
+        return False
+    if not all(isinstance(row, list | tuple | np.ndarray) for row in Y):
+        return False
+    width = len(Y[0])
+    return width > 1 and all(
+        len(row) == width and all(isinstance(v, Number | np.bool_) and v in (0, 1) for v in row)
+        for row in Y
+    )
 
 
 def frozen(elements: Iterable[Hashable], where: str) -> frozenset[Hashable]:
@@ -101,22 +123,6 @@ def _read_dense(array: NDArray[Any], name: str) -> sparse.csr_array:
     return sparse.csr_array(array.astype(bool))
 
 
-def _are_indicator_rows(Y: Any) -> bool:
-    """Whether plain lists are rows of 0 and 1, which scikit-learn's users write as indicators.
-
-    As sets they would all be {0}, {1} or {0, 1}; whoever means those can write them as sets.
-    """
-    if not isinstance(Y, list | tuple) or not Y:
-        return False
-    if not all(isinstance(row, list | tuple | np.ndarray) for row in Y):
-        return False
-    width = len(Y[0])
-    return width > 1 and all(
-        len(row) == width and all(isinstance(v, Number | np.bool_) and v in (0, 1) for v in row)
-        for row in Y
-    )
-
-
 def _check_sample(sample: object, where: str) -> None:
     if isinstance(sample, str | bytes):
         raise KindError(f"{where} is {_describe(sample)}; write {{{sample!r}}} for a set of one")
@@ -139,7 +145,7 @@ def _check_indicator(values: NDArray[Any], name: str) -> None:
     usable = _is_zero_or_one(values)
     if not usable.all():
         raise DataError(
-            f"an indicator holds only 0 and 1, but {name} holds {values[~usable][0]!r}; "
+            f"an indicator holds only 0 and 1, but {name} holds {values[~usable].tolist()[0]!r}; "
             f"threshold scores first, or give sets of labels"
         )
 

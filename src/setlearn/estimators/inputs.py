@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,13 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool, allow_nan: bo
     Texts, and tables that hold more than numbers, are the learner's own business (a pipeline
     with a vectoriser or an encoder). ``reset`` records the features, else they are compared.
     """
-    if _is_text(X):
-        if len(X) == 0:
-            raise DataError("X holds 0 samples; give at least one")
-        return X
+    if isinstance(X, str | bytes):
+        raise KindError(f"X is the single text {X!r}; give a list of texts, such as [{X!r}]")
     try:
+        if _num_samples(X) == 0:
+            raise DataError("X holds 0 samples; give at least one")
+        if _is_learners_own(X):
+            return X
         numeric = _numeric(X)
         if numeric:
             _refuse_ragged(X)
@@ -42,7 +45,7 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool, allow_nan: bo
     except TypeError as error:
         raise KindError(str(error)) from error
     except ValueError as error:
-        raise error if isinstance(error, DataError) else DataError(str(error)) from error
+        raise error if isinstance(error, DataError) else DataError(_with_cure(error)) from error
     # A learner that selects columns by name needs the table itself.
     return X if hasattr(X, "columns") or not numeric else checked
 
@@ -53,7 +56,10 @@ def one_sample(x: Any) -> Any:
         return [x]
     if hasattr(x, "to_frame") and not hasattr(x, "columns"):  # a row of a DataFrame
         return x.to_frame().T.infer_objects()
-    if not sparse.issparse(x) and not hasattr(x, "columns") and np.ndim(x) == 1:
+    thin = bool(sparse.issparse(x))
+    if thin:
+        x = x.reshape((1, -1)) if x.ndim == 1 else x  # a row of a sparse array has no second one
+    elif not hasattr(x, "columns") and np.ndim(x) == 1:
         if isinstance(x, list) and len(x) == 1 and isinstance(x[0], str):
             return x
         x = np.asarray(x)[None, :]
@@ -65,9 +71,10 @@ def one_sample(x: Any) -> Any:
     return x
 
 
-def _is_text(X: Any) -> bool:
+def _is_learners_own(X: Any) -> bool:
+    """Whether the samples are texts, or mappings as for DictVectorizer."""
     if isinstance(X, list | tuple):
-        return len(X) > 0 and all(isinstance(x, str) for x in X)
+        return all(isinstance(x, str | Mapping) for x in X)
     if sparse.issparse(X) or hasattr(X, "columns") or not hasattr(X, "__array__"):
         return False
     array = np.asarray(X)
@@ -85,8 +92,18 @@ def _numeric(X: Any) -> bool:
     return True
 
 
+def _with_cure(error: ValueError) -> str:
+    """scikit-learn's own words, and what to do where they do not say so."""
+    said = str(error)
+    if "features, but" in said:
+        return f"{said} Give the features that fit was given, in their order."
+    return said
+
+
 def _refuse_ragged(X: Any) -> None:
-    if not isinstance(X, list | tuple) or not all(isinstance(x, list | tuple) for x in X):
+    if not isinstance(X, list | tuple):
+        return
+    if not all(isinstance(x, list | tuple | np.ndarray) for x in X):
         return
     widths = [len(x) for x in X]
     for row, width in enumerate(widths):

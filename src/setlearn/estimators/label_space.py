@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
@@ -15,8 +16,8 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from setlearn.errors import DataError, UnknownLabelWarning
-from setlearn.label_sets import indicator_of_rows, read_label_sets
+from setlearn.errors import DataError, KindError, UnknownLabelWarning
+from setlearn.label_sets import are_indicator_rows, indicator_of_rows, read_label_sets
 
 __all__ = ["Kind", "LabelSpace", "UnknownLabels"]
 
@@ -40,8 +41,12 @@ class LabelSpace:
     @classmethod
     def read(cls, Y: Any) -> tuple[LabelSpace, sparse.csr_array]:
         """Learn the labels from Y, and give Y as a sparse boolean indicator over them."""
+        if isinstance(Y, Iterator):
+            Y = list(Y)  # what follows looks at it more than once
         if _is_plain(Y):
             return _read_classes(Y)
+        if are_indicator_rows(Y):
+            Y = np.asarray(Y)
         read = read_label_sets(Y, "Y")
         if isinstance(read, list):
             return _read_sets(read)
@@ -52,7 +57,7 @@ class LabelSpace:
 
     def encode(self, known: Any, unknown: UnknownLabels) -> sparse.csr_array:
         """Sets of labels seen in training, as an indicator; unseen ones as ``unknown`` says."""
-        read = read_label_sets(known, "known")
+        read = read_label_sets(self.in_own_kind(known), "known")
         if not isinstance(read, list):
             if read.shape[1] != len(self.classes):
                 raise DataError(
@@ -66,6 +71,13 @@ class LabelSpace:
             _report_unseen(unseen, unknown)
         rows = [[column[label] for label in labels if label in column] for labels in read]
         return indicator_of_rows(rows, len(self.classes))
+
+    def in_own_kind(self, Y: Any) -> Any:
+        """Y, but rows of 0 and 1 as a matrix where ``fit`` was given one; else lists are sets."""
+        speaks_in_matrices = self.kind in ("indicator", "sparse")
+        if speaks_in_matrices and are_indicator_rows(Y) and len(Y[0]) == len(self.classes):
+            return np.asarray(Y)
+        return Y
 
     def answer(self, kept: sparse.csr_array) -> Any:
         """Kept labels (n, labels) in the kind of container that ``fit`` was given."""
@@ -99,11 +111,27 @@ def as_label_array(labels: list[Hashable]) -> NDArray[Any]:
 
 def sorted_labels(labels: Iterable[Hashable]) -> list[Hashable]:
     """Labels in an order that does not depend on the hash seed, comparable or not."""
-    labels = [label.item() if isinstance(label, np.generic) else label for label in labels]
-    try:
-        return sorted(labels)  # type: ignore[type-var]
-    except TypeError:
-        return sorted(labels, key=lambda label: (type(label).__name__, repr(label)))
+    labels = [_python_value(label) for label in labels]
+    # Sets compare by inclusion, which leaves most pairs in the order in which they came.
+    if not any(isinstance(label, Set) for label in labels):
+        with suppress(TypeError):
+            return sorted(labels)  # type: ignore[type-var]
+    return sorted(labels, key=lambda label: (type(label).__name__, _spelled(label)))
+
+
+def _python_value(label: Hashable) -> Hashable:
+    """A NumPy scalar as the Python value that equals it, if there is one."""
+    plain = label.item() if isinstance(label, np.generic) else label
+    return plain if hash(plain) == hash(label) else label
+
+
+def _spelled(label: Hashable) -> str:
+    """``repr``, but with the elements of sets in order."""
+    if isinstance(label, Set):
+        return "{" + ", ".join(sorted(map(_spelled, label))) + "}"
+    if isinstance(label, tuple):
+        return "(" + ", ".join(map(_spelled, label)) + ")"
+    return repr(label)
 
 
 def _is_plain(Y: Any) -> bool:
@@ -126,6 +154,7 @@ def _is_collection(value: Any) -> bool:
 
 def _read_classes(Y: Any) -> tuple[LabelSpace, sparse.csr_array]:
     y = column_or_1d(np.asarray(Y), warn=True)
+    _check_one_kind(Y)
     if y.dtype.kind == "O" and not all(isinstance(v, str) for v in y):
         y = np.asarray(y.tolist())
     try:
@@ -137,11 +166,23 @@ def _read_classes(Y: Any) -> tuple[LabelSpace, sparse.csr_array]:
     classes, ids = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise DataError(
-            f"y holds one class only ({classes[0]!r}), so there is nothing to tell apart; "
+            f"y holds one class only ({classes.tolist()[0]!r}), so there is nothing to tell apart; "
             "give samples of at least two classes"
         )
     right = indicator_of_rows([[int(k)] for k in ids], len(classes))
     return LabelSpace("classes", classes, classes.dtype, np.ndarray), right
+
+
+def _check_one_kind(Y: Any) -> None:
+    """Raise where NumPy would turn numbers among strings into strings without a word."""
+    values = Y if isinstance(Y, list | tuple) else np.asarray(Y).ravel().tolist()
+    kinds = {isinstance(value, str) for value in values}
+    if len(kinds) > 1:
+        raise KindError(
+            f"y mixes strings with other values, such as {values[0]!r} and "
+            f"{next(v for v in values if isinstance(v, str) != isinstance(values[0], str))!r}; "
+            "give classes of one kind, or sets such as {1} and {'a'}, which may hold both"
+        )
 
 
 def _read_sets(sets: list[frozenset[Hashable]]) -> tuple[LabelSpace, sparse.csr_array]:
@@ -149,8 +190,6 @@ def _read_sets(sets: list[frozenset[Hashable]]) -> tuple[LabelSpace, sparse.csr_
     for label in labels:
         if label != label:  # nan is the one value that differs from itself
             raise DataError("Y holds the label nan, which equals no label; use None or a string")
-    if not labels:
-        raise DataError("every set in Y is empty, so there is no label to learn; check the targets")
     column = {label: k for k, label in enumerate(labels)}
     right = indicator_of_rows([[column[label] for label in labels] for labels in sets], len(labels))
     return LabelSpace("sets", as_label_array(labels), np.dtype(object), list), right

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -77,9 +78,9 @@ class LabelTrace:
         parts = [_table(self._picks()), f"stopped: {self.reason}"]
         if self.steps:
             parts.append(_table(self._scores()))
-        hidden = len(self.labels) - SHOWN_LABELS
-        if hidden > 0:
-            parts.append(f"… and {hidden} more labels with lower scores")
+            hidden = len(self.labels) - SHOWN_LABELS
+            if hidden > 0:
+                parts.append(f"… and {hidden} more labels with lower scores")
         return "\n\n".join(parts)
 
     def _picks(self) -> list[list[str]]:
@@ -124,4 +125,6 @@ def _table(rows: list[list[str]]) -> str:
 
 
 def _plain(label: Hashable) -> Any:
+    if isinstance(label, float) and not isfinite(label):
+        return str(label)  # JSON has no infinity
     return label if label is None or isinstance(label, str | int | float | bool) else str(label)

@@ -89,6 +89,14 @@ def _splits(cv: Any, n_samples: int, rng: np.random.RandomState) -> list[tuple[I
         cv = KFold(min(int(cv), n_samples), shuffle=True, random_state=rng.randint(2**31 - 1))
     try:
         splits = list(check_cv(cv).split(np.zeros(n_samples)))
-    except ValueError as error:
-        raise ParameterError(f"cv={cv!r} cannot split {n_samples} samples: {error}") from error
-    return [(np.asarray(train), np.asarray(test)) for train, test in splits]
+    except (TypeError, ValueError) as error:
+        raise ParameterError(
+            f"cv={cv!r} cannot split {n_samples} samples: {error}; give a number of folds, a "
+            "splitter that needs neither classes nor groups, or the splits themselves"
+        ) from error
+    return [(_as_indices(train), _as_indices(test)) for train, test in splits]
+
+
+def _as_indices(part: Any) -> IntArray:
+    part = np.asarray(part)
+    return np.flatnonzero(part) if part.dtype == bool else part

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -10,11 +12,11 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from setlearn.errors import DataError, NotFittedError
+from setlearn.errors import DataError, NotFittedError, ParameterError
 from setlearn.estimators.label_space import LabelSpace, as_label_array
 from setlearn.nodes import IntArray
 
-__all__ = ["check_prefit", "in_order_of_learner"]
+__all__ = ["check_prefit", "in_order_of_learner", "refuse_fit_params"]
 
 
 def check_prefit(learner: BaseEstimator) -> None:
@@ -30,6 +32,16 @@ def check_prefit(learner: BaseEstimator) -> None:
         raise DataError(
             f'cv="prefit" takes the estimator as it is, and {type(learner).__name__} has no '
             "predict_proba; calibrate it first (sklearn.calibration.CalibratedClassifierCV)"
+        )
+
+
+def refuse_fit_params(sample_weight: Any, fit_params: Mapping[str, Any]) -> None:
+    """Raise where something is meant for the fit of a learner that is fitted already."""
+    given = [*(["sample_weight"] if sample_weight is not None else []), *fit_params]
+    if given:
+        raise ParameterError(
+            f'{", ".join(given)} was given, but with cv="prefit" no learner is fitted that could '
+            "use it; leave it out, or leave cv at its default"
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -23,7 +23,8 @@ from setlearn.estimators.inputs import check_inputs, one_sample
 from setlearn.estimators.label_space import LabelSpace, UnknownLabels
 from setlearn.estimators.label_trace import LabelTrace
 from setlearn.estimators.out_of_fold import fit_out_of_fold
-from setlearn.estimators.prefit import check_prefit, in_order_of_learner
+from setlearn.estimators.prefit import check_prefit, in_order_of_learner, refuse_fit_params
+from setlearn.label_sets import read_set
 from setlearn.metrics import mean_f1
 from setlearn.nodes import BoolArray, FloatArray, Nodes
 from setlearn.rules import Margin, Rule, TopK
@@ -108,7 +109,8 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
         ----------
         X : array, sparse matrix, DataFrame, or whatever the learner takes, such as texts
         y : iterable of sets of hashable labels, or an indicator matrix, dense or sparse
-            Called ``y`` as everywhere in scikit-learn. A plain 1-d y makes this an ordinary classifier.
+            Called ``y`` as everywhere in scikit-learn. A plain 1-d y makes this an ordinary
+            classifier.
         sample_weight : array of shape (n_samples,), optional
             Passed to the learner, as are further ``fit_params`` (by scikit-learn's metadata
             routing where that is enabled).
@@ -123,6 +125,7 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
         if self.random_state is not None:
             rule = with_seeds(rule, rng)
         if self.cv == "prefit":
+            refuse_fit_params(sample_weight, fit_params)
             scorer, space, right = self._take_fitted(learner, space, right)
             nodes = scorer.start(X).nodes
         else:
@@ -165,6 +168,8 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
         With ``top``, list that many of the best labels instead, whether the rule keeps them or
         not.
         """
+        if top is not None and (not isinstance(top, int | np.integer) or top < 1):
+            raise ParameterError(f"top must be None or a whole number from 1 up, got {top!r}")
         nodes = self._score(X)
         scores = self._labels_only(nodes.probabilities)
         if top is None:
@@ -196,11 +201,9 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
             )
         kept = self._kept(self._score(X, given.toarray()))
         others = sparse.csr_array(kept > given)
-        return (
-            self.space_.answer_sets(others)
-            if self.space_.kind == "classes"
-            else (self.space_.answer(others))
-        )
+        # One class a sample is no set, but what else there is may be any number of them.
+        plain = self.space_.kind == "classes"
+        return self.space_.answer_sets(others) if plain else self.space_.answer(others)
 
     def trace(self, x: Any, known: Any = ()) -> LabelTrace:
         """Tell step by step how the set of one sample came about, and why it ended.
@@ -211,13 +214,14 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
         known : labels that are in the memory from the start
         """
         self._check_fitted()
-        given = self.space_.encode([frozenset(known)], self.unknown)
-        nodes = self._score(one_sample(x), given.toarray() if known else None)
+        memory = read_set(known, "known")
+        given = self.space_.encode([memory], self.unknown)
+        nodes = self._score(one_sample(x), given.toarray() if memory else None)
         labels = self.classes_.tolist()
         choices = labels + (["(nothing)"] if self.scorer_.empty_choice else [])
         walk = self.rule_.walk(nodes, [str(choice) for choice in choices])
         [result] = self.space_.answer_sets(self._kept(nodes))
-        return LabelTrace.of(choices, walk, result, frozenset(known) & frozenset(labels))
+        return LabelTrace.of(choices, walk, result, memory & frozenset(labels))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Mean F1 of the predicted sets; accuracy for a plain 1-d y.
@@ -227,6 +231,7 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
         self._check_fitted()
         if self.space_.kind == "classes":
             return float(super().score(X, y, sample_weight=sample_weight))
+        y = self.space_.in_own_kind(y)
         return mean_f1(y, self.predict(X), sample_weight=sample_weight)
 
     def get_metadata_routing(self) -> MetadataRouter:
@@ -244,7 +249,8 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
         tags.input_tags.sparse = learner.input_tags.sparse
         tags.input_tags.allow_nan = learner.input_tags.allow_nan
         tags.input_tags.positive_only = learner.input_tags.positive_only
-        tags.classifier_tags.poor_score = learner.classifier_tags.poor_score
+        if learner.classifier_tags is not None:
+            tags.classifier_tags.poor_score = learner.classifier_tags.poor_score
         return tags
 
     def _learner(self) -> BaseEstimator:
@@ -262,22 +268,26 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
             raise ParameterError(
                 f"rule must be one of setlearn.rules such as Margin(), got {self.rule!r}"
             )
+        if self.rule is not None:
+            self.rule.check_parameters()
 
     def _read_targets(self, X: Any, Y: Any) -> tuple[LabelSpace, sparse.csr_array]:
         if Y is None:
             raise DataError("requires y to be passed, but the target y is None; pass label sets")
-        space, right = LabelSpace.read(
-            Y if hasattr(Y, "__len__") or sparse.issparse(Y) else list(Y)
-        )
+        space, right = LabelSpace.read(Y)
         if right.shape[0] != _num_samples(X):
             raise DataError(
                 f"X has {_num_samples(X)} samples but Y has {right.shape[0]} sets; "
                 "give one set a sample, an empty one where there is no label"
             )
+        if right.nnz == 0:
+            raise DataError(
+                "every set in Y is empty, so there is no label to learn; check the targets"
+            )
         if right.shape[1] == 1 and right.sum() == right.shape[0]:
             raise DataError(
-                f"Y holds one class only ({space.classes[0]!r} in every sample), so there is "
-                "nothing to learn; give samples with different sets"
+                f"Y holds one class only ({space.classes.tolist()[0]!r} in every sample), so there "
+                "is nothing to learn; give samples with different sets"
             )
         return space, right
 

@@ -1,22 +1,21 @@
 """How near predicted sets of sequences come to the true ones, edit by edit."""
 
-from collections.abc import Hashable, Iterable, Set
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from itertools import chain
-from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
-from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
-from setlearn.errors import KindError
-from setlearn.label_sets import LabelSets, Samples, frozen, read_samples, sample_name
+from setlearn.label_sets import LabelSets, Samples
 from setlearn.metrics._reading import check_lengths, sample_mean
 from setlearn.nodes import FloatArray, IntArray
+from setlearn.ordering import canonical_rank
+from setlearn.sequence_sets import check_one_kind, read_sets_of_sequences
 
 __all__ = ["matched_edit_distance", "mean_edit_distance"]
 
@@ -108,15 +107,11 @@ def matched_edit_distance(
 
 def read_sequence_sets(Y_true: Samples, Y_pred: Samples) -> tuple[LabelSets, LabelSets]:
     """Read both sides as sets of strings, of tuples, or of frozensets."""
-    true, predicted = _read_side(Y_true, "Y_true"), _read_side(Y_pred, "Y_pred")
+    true = read_sets_of_sequences(Y_true, "Y_true")
+    predicted = read_sets_of_sequences(Y_pred, "Y_pred")
     check_lengths(len(true), len(predicted))
-    kinds = {type(element).__name__ for element in chain(*true, *predicted)}
-    if len(kinds) > 1:
-        # ("a", "b") and "ab" are no edit apart and yet not equal: no figure would be right.
-        raise KindError(
-            f"sequences must be of one kind throughout Y_true and Y_pred, got "
-            f"{' and '.join(sorted(kinds))}; turn them all into tuples, say"
-        )
+    # ("a", "b") and "ab" are no edit apart and yet not equal: no figure would be right.
+    check_one_kind([*true, *predicted], "Y_true and Y_pred")
     return true, predicted
 
 
@@ -152,53 +147,15 @@ def _unmatched(lengths: IntArray) -> IntArray:
     return np.maximum(lengths, 1)
 
 
-def _read_side(Y: Samples, name: str) -> LabelSets:
-    if sparse.issparse(Y) or getattr(Y, "ndim", 1) != 1:
-        raise KindError(
-            f"{name} is a matrix, which holds no sequences; give a list of sets of sequences"
-        )
-    sets = []
-    for index, sample in enumerate(read_samples(Y, name)):
-        where = sample_name(index, name)
-        sets.append(frozen([_as_sequence(element, where) for element in sample], where))
-    return sets
-
-
-def _as_sequence(element: object, where: str) -> Hashable:
-    if isinstance(element, str):
-        return str(element)
-    if isinstance(element, list | tuple):
-        return tuple(element)
-    if isinstance(element, Set):
-        return frozenset(element)
-    raise KindError(
-        f"{where} holds the {type(element).__name__} {element!r}, which is no sequence; "
-        f"give strings, tuples of tokens, or frozensets of tokens"
-    )
-
-
 def _token_ids(sequences: Iterable[Any]) -> Ids:
     """Give ids to tokens, equal ones alike, in an order that owes nothing to the hash seed.
 
     The edit distance itself must see numbers only: rapidfuzz takes ``"a"`` and 97 for equal.
     """
     tokens = set(chain.from_iterable(sequences))
-    return {token: rank for rank, token in enumerate(sorted(tokens, key=_rank))}
+    return {token: rank for rank, token in enumerate(sorted(tokens, key=canonical_rank))}
 
 
 def _encode(sequence: Any, ids: Ids) -> list[int]:
     codes = [ids[token] for token in sequence]
     return sorted(codes) if isinstance(sequence, frozenset) else codes
-
-
-def _rank(token: Hashable) -> tuple[int, Any]:
-    """Make a sort key for tokens of all kinds; keys of different groups never compare payloads."""
-    if isinstance(token, Real) and token == token:  # nan has no place among the numbers
-        return 0, token
-    if isinstance(token, str):
-        return 1, token
-    if isinstance(token, tuple):
-        return 2, tuple(map(_rank, token))
-    if isinstance(token, frozenset):
-        return 3, tuple(sorted(map(_rank, token)))
-    return 4, (type(token).__qualname__, repr(token))

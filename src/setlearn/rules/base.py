@@ -30,6 +30,9 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
         """Whether ``accept`` needs a ``fit`` before; a rule with all numbers given does not."""
         return True
 
+    def check_parameters(self) -> None:
+        """Raise unless every parameter is in range: before anything costly is done with it."""
+
     @abstractmethod
     def fit(self, nodes: Nodes, positive: Mask) -> Self:
         """Learn from choice points and the mask (n, V) of their right choices."""
@@ -53,10 +56,10 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
         kept = self.accept(node)[0] & ~known
         memory = tuple(np.flatnonzero(known).tolist())
         picks = []
-        for winner in _best_first(scores, kept):
+        for winner in best_first(scores, kept):
             memory += (winner,)
             picks.append(Pick(scores, penalties, winner, True, memory))
-        rejected = _best_first(scores, ~kept & ~known)
+        rejected = best_first(scores, ~kept & ~known)
         if not rejected:
             return Walk(tuple(picks), "every choice is in the set")
         runner_up = rejected[0]
@@ -120,6 +123,6 @@ def fill_up(kept: BoolArray, nodes: Nodes, min_size: int) -> BoolArray:
     return kept
 
 
-def _best_first(scores: FloatArray, among: BoolArray) -> list[int]:
+def best_first(scores: FloatArray, among: BoolArray) -> list[int]:
     order = np.argsort(-scores, kind="stable")
     return [int(choice) for choice in order[among[order]]]

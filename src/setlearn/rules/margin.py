@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Literal, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from setlearn.errors import DataError, ParameterError
 from setlearn.nodes import BoolArray, FloatArray, Mask, Nodes, dense_mask
 from setlearn.rules.base import (
     Rule,
+    best_first,
     check_min_size,
     check_positive,
     fill_up,
@@ -97,7 +99,7 @@ class Margin(Rule):
 
     def fit(self, nodes: Nodes, positive: Mask) -> Self:
         """Learn λ from choice points and the mask of their right choices."""
-        self._check_parameters()
+        self.check_parameters()
         check_positive(nodes, positive)
         self.min_size_ = learned_min_size(self.min_size, nodes, positive)
         self.floor_ = (
@@ -110,9 +112,8 @@ class Margin(Rule):
 
     def accept(self, nodes: Nodes) -> BoolArray:
         """Run the process at every choice point at once."""
-        self._check_parameters()
-        lam = self._lam_at(nodes).astype(nodes.probabilities.dtype)
-        min_size = getattr(self, "min_size_", 1 if self.min_size is None else self.min_size)
+        self.check_parameters()
+        lam, min_size = self._lam_at(nodes), self._min_size_now()
         floor = getattr(self, "floor_", -np.inf)
         if self.rho == 0 and self.space == "probability":
             kept = _within_margin(nodes.probabilities, nodes.known, lam)
@@ -133,7 +134,7 @@ class Margin(Rule):
         if self._under_floor(node, floor)[0]:
             return Walk((), f"the best score {scores.max():.4g} lies under the floor {floor:.4g}")
         known = np.zeros(len(scores), bool) if node.known is None else node.known[0]
-        counts = known.astype(int)
+        counts = known.astype(scores.dtype)  # so that penalties round as they do in ``accept``
         memory = tuple(np.flatnonzero(known).tolist())
         repeats, picks = 0, []
         while True:
@@ -147,7 +148,31 @@ class Margin(Rule):
             repeats += not new
             picks.append(Pick(penalised, penalties, winner, bool(new), memory))
             if repeats > self.rho * len(memory):
-                return Walk(tuple(picks), self._why_stopped(names[winner], repeats, len(memory)))
+                reason = self._why_stopped(names[winner], repeats, len(memory))
+                return self._filled_up(Walk(tuple(picks), reason), scores)
+
+    def _filled_up(self, walk: Walk, scores: FloatArray) -> Walk:
+        """Go on with the best of the others where the process ended short of ``min_size``."""
+        last, min_size = walk.picks[-1], self._min_size_now()
+        others = np.ones(len(scores), bool)
+        others[list(last.memory)] = False
+        missing = best_first(scores, others)[: max(0, min_size - len(last.memory))]
+        if not missing:
+            return walk
+        memory, picks = last.memory, list(walk.picks)
+        for winner in missing:
+            memory += (winner,)
+            picks.append(Pick(scores, np.zeros_like(scores), winner, True, memory))
+        return Walk(tuple(picks), f"{walk.reason}; min_size = {min_size} asks for more")
+
+    def reason_against(self, node: Nodes, choice: int, name: str) -> str:
+        """Say how the choice stands to the bar."""
+        scores, lam = self._scores(node)[0], self._lam_at(node)[0]
+        top = scores.max()
+        return (
+            f"{name} at {scores[choice]:.4g} does not exceed {top - lam:.4g}, "
+            f"the best score {top:.4g} - λ {lam:.4g}"
+        )
 
     def _why_stopped(self, name: str, repeats: int, size: int) -> str:
         if self.rho == 0:
@@ -224,16 +249,21 @@ class Margin(Rule):
         else:
             lam = np.atleast_1d(np.asarray(self.lam, dtype=np.float64))
         at: FloatArray = lam[np.minimum(nodes.depth, len(lam) - 1)]
-        return at
+        return at.astype(nodes.probabilities.dtype)
 
-    def _check_parameters(self) -> None:
+    def _min_size_now(self) -> int:
+        least: int = getattr(self, "min_size_", 1 if self.min_size is None else self.min_size)
+        return least
+
+    def check_parameters(self) -> None:
+        """Raise unless λ, ρ and the others lie in their ranges."""
         if self.space not in SPACES:
             raise ParameterError(f"space must be one of {SPACES}, got {self.space!r}")
-        if not 0 <= self.rho < 1:
+        if not (isinstance(self.rho, Real) and 0 <= self.rho < 1):
             raise ParameterError(
                 f"rho must lie in [0, 1), got {self.rho!r}; 0 stops at the first repeat"
             )
-        if not (np.isfinite(self.multiplier) and self.multiplier > 0):
+        if not (isinstance(self.multiplier, Real) and 0 < self.multiplier < np.inf):
             raise ParameterError(f"multiplier must be a positive number, got {self.multiplier!r}")
         check_min_size(self.min_size)
         if self.lam is not None:

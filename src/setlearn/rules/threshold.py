@@ -59,7 +59,7 @@ class Threshold(Rule):
 
     def fit(self, nodes: Nodes, positive: Mask) -> Self:
         """Tune the cut, if that is asked for."""
-        check_cut(self.cut)
+        self.check_parameters()
         check_positive(nodes, positive)
         self.min_size_ = learned_min_size(self.min_size, nodes, positive)
         self.cut_ = (
@@ -80,12 +80,16 @@ class Threshold(Rule):
         return f"{name} at {score:.4g} does not exceed the cut {self._cut_now():.4g}"
 
     def _cut_now(self) -> float:
-        check_cut(self.cut)
-        check_min_size(self.min_size)
+        self.check_parameters()
         if self.cut != "tuned":
             return float(self.cut)
         self._check_fitted("cut_")
         return self.cut_
+
+    def check_parameters(self) -> None:
+        """Raise unless the cut is a probability or "tuned", and the least size a count."""
+        check_cut(self.cut)
+        check_min_size(self.min_size)
 
 
 def check_cut(cut: object) -> None:
@@ -118,11 +122,13 @@ def _candidate_cuts(nodes: Nodes) -> FloatArray:
     scores = nodes.probabilities.ravel()
     if len(scores) > 4 * MOST_CUTS:
         scores = scores[:: len(scores) // (4 * MOST_CUTS)]
-    distinct = np.unique(scores.astype(np.float64))
+    distinct = np.unique(scores)
     if len(distinct) > MOST_CUTS:
         distinct = distinct[np.linspace(0, len(distinct) - 1, MOST_CUTS).astype(np.intp)]
-    between = (distinct[1:] + distinct[:-1]) / 2
-    return np.concatenate([[0.0], between, [1.0]])
+    # In the scores' own precision, in which they are compared; no number lies between some pairs.
+    middle = distinct[:-1] + (distinct[1:] - distinct[:-1]) / 2
+    between = np.where(middle < distinct[1:], middle, distinct[:-1])
+    return np.concatenate([[0.0], between.astype(np.float64), [1.0]])
 
 
 def _f1_gains(

@@ -39,13 +39,13 @@ class TopK(Rule):
 
     def fit(self, nodes: Nodes, positive: Mask) -> Self:
         """Check the parameters; there is nothing to learn."""
-        self._check_parameters()
+        self.check_parameters()
         check_positive(nodes, positive)
         return self
 
     def accept(self, nodes: Nodes) -> BoolArray:
         """Keep the k best of each choice point; ties go to the earlier choice."""
-        self._check_parameters()
+        self.check_parameters()
         kept = (
             np.zeros(nodes.probabilities.shape, bool) if nodes.known is None else nodes.known.copy()
         )
@@ -62,6 +62,7 @@ class TopK(Rule):
         """Say how many were asked for."""
         return f"{self.k} choice(s) were asked for; {name} comes next"
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
+        """Raise unless k is a count."""
         if not isinstance(self.k, int | np.integer) or self.k < 1:
             raise ParameterError(f"k must be a whole number from 1 up, got {self.k!r}")

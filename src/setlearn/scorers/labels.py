@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
 
 from setlearn.errors import DataError
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, Step
@@ -63,67 +64,49 @@ class MarginalScorer(LabelScorer):
     """
 
     def fit(self, X: Any, Y: sparse.csr_array, params: Mapping[str, Any]) -> Self:
-        """Fit one learner on all labels, or one on each."""
+        """Fit one learner on all labels that vary, or one on each."""
+        n_samples, counts = Y.shape[0], Y.sum(axis=0)
+        # Always or never there: the smoothed frequency, whatever the input. Not all learners
+        # take such a label, and a fold may well have one.
+        self.frequencies_ = (counts + 0.5) / (n_samples + 1)  # (labels,)
+        self.varying_ = np.flatnonzero((counts > 0) & (counts < n_samples))
+        columns = Y.tocsc()[:, self.varying_]
         # One label is a plain binary problem: natively multi-label learners would drop a column.
-        if self.n_labels > 1 and answers_indicators(self.estimator):
+        if len(self.varying_) > 1 and answers_indicators(self.estimator):
             # int64: narrower integers overflow in scikit-learn's label indices past 255 labels.
-            self.model_ = clone(self.estimator).fit(X, Y.toarray().astype(np.int64), **params)
+            self.model_ = clone(self.estimator).fit(X, columns.toarray().astype(np.int64), **params)
             return self
-        columns = Y.tocsc()
         self.models_ = [
-            _fit_one_label(self.estimator, X, columns[:, [k]].toarray().ravel(), params)
-            for k in range(self.n_labels)
+            fit_learner(self.estimator, X, columns[:, [k]].toarray().ravel().astype(int), params)
+            for k in range(len(self.varying_))
         ]
         return self
 
     def prefit(self) -> Self:
         """Take a learner that was fitted on an indicator matrix with these columns."""
         self.model_ = self.estimator
+        self.varying_ = np.arange(self.n_labels)
         return self
 
     def label_scores(self, X: Any) -> FloatArray:
         """Each label's own probability, strictly between 0 and 1."""
-        if hasattr(self, "models_"):
-            scores = np.column_stack([model(X) for model in self.models_])
-        else:
-            scores = label_probabilities(self.model_, X)
-        if scores.shape[1] != self.n_labels:
+        scores = self._varying_scores(X)
+        if scores.shape[1] != len(self.varying_):
             raise DataError(
                 f"the estimator answers for {scores.shape[1]} labels but Y has {self.n_labels}; "
                 'with cv="prefit" the labels must be those that it was fitted on'
             )
+        if len(self.varying_) < self.n_labels:
+            found, scores = scores, np.tile(self.frequencies_, (len(scores), 1))
+            scores[:, self.varying_] = found
         margin = np.finfo(scores.dtype).eps
         return np.clip(scores, margin, 1 - margin, out=scores if scores.flags.writeable else None)
 
-
-class _OneLabel:
-    """A fitted binary model of one label: inputs to probabilities (n,)."""
-
-    def __init__(self, model: BaseEstimator) -> None:
-        self.model = model
-
-    def __call__(self, X: Any) -> FloatArray:
-        return class_probabilities(self.model, X)[:, 1]
-
-
-class _AlwaysTheSame:
-    """A label that was always or never there: its smoothed frequency, whatever the input."""
-
-    def __init__(self, frequency: float) -> None:
-        self.frequency = frequency
-
-    def __call__(self, X: Any) -> FloatArray:
-        n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
-        return np.full(n_samples, self.frequency)
-
-
-def _fit_one_label(
-    estimator: BaseEstimator, X: Any, there: IntArray, params: Mapping[str, Any]
-) -> _OneLabel | _AlwaysTheSame:
-    there = there.astype(np.int64)
-    if there.min() == there.max():
-        return _AlwaysTheSame((there.sum() + 0.5) / (len(there) + 1))
-    return _OneLabel(fit_learner(estimator, X, there, params))
+    def _varying_scores(self, X: Any) -> FloatArray:
+        if hasattr(self, "model_"):
+            return label_probabilities(self.model_, X)
+        columns = [class_probabilities(model, X)[:, 1] for model in self.models_]
+        return np.column_stack(columns) if columns else np.empty((_num_samples(X), 0))
 
 
 class SoftmaxScorer(LabelScorer):
@@ -157,12 +140,11 @@ class SoftmaxScorer(LabelScorer):
     def label_scores(self, X: Any) -> FloatArray:
         """P(next element | x): each row sums to 1. An element unseen in training gets 0."""
         if len(self.choices_) == 1:
-            n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
-            found = np.ones((n_samples, 1))
+            found = np.ones((_num_samples(X), 1))
         else:
             found = class_probabilities(self.model_, X)
         n_choices = self.n_labels + self.empty_choice
-        if len(self.choices_) == n_choices:
+        if np.array_equal(self.choices_, np.arange(n_choices)):
             return found
         scores = np.zeros((len(found), n_choices), dtype=found.dtype)
         scores[:, self.choices_] = found

@@ -1,0 +1,155 @@
+"""Grow sets of sequences, all samples together, level by level: the only loop over depth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from setlearn.nodes import BoolArray, FloatArray, IntArray, Nodes
+from setlearn.rules.base import Rule
+from setlearn.scorers.base import Scorer
+from setlearn.trie import END, Sequences, Trie
+
+__all__ = ["Bounds", "Generated", "GrownLevel", "generate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How far a set may grow; what lies beyond is cut off and flagged, never silently dropped.
+
+    ``max_length`` tokens a sequence, ``max_size`` sequences a sample, and ``max_nodes`` prefixes
+    a sample in all, the most probable ones of each level first.
+    """
+
+    max_length: int
+    max_size: int
+    max_nodes: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Generated:
+    """Finished sequences, by sample and then best first."""
+
+    sample: IntArray  # (m,)
+    tokens: IntArray  # (m, longest), END behind the last token
+    probability: FloatArray  # (m,) the product of all choices on the way, the end included
+    truncated: BoolArray  # (n_samples,) whether a bound cut something off
+
+    def sequences(self) -> Sequences:
+        """The same sequences end to end."""
+        there = self.tokens != END
+        return Sequences(self.sample, there.sum(axis=1), self.tokens[there])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GrownLevel:
+    """One level as it grew, for those who want to watch."""
+
+    nodes: Nodes
+    prefix: IntArray  # (n, depth)
+    kept: BoolArray  # (n, V) what the rule accepted
+    parent: IntArray  # rows of this level that have a child in the next, one a child
+    token: IntArray  # the choice that leads to it; accepted choices missing here were cut off
+
+
+def generate(
+    scorer: Scorer,
+    rule: Rule,
+    X: Any,
+    bounds: Bounds,
+    *,
+    known: Trie | None = None,
+    watch: list[GrownLevel] | None = None,
+) -> Generated:
+    """Run Algorithm 4 for all samples at once.
+
+    ``accept`` on the frontier says which tokens may follow each prefix. An accepted end symbol
+    closes the prefix into a sequence; at the root it means that the set may be empty, and adds
+    nothing. ``known`` holds the trees of sequences that are given: their choices are in the
+    memory of each node from the start, and they never come out again.
+    """
+    step = scorer.start(X)
+    n_samples = len(step.nodes)
+    prefix = np.empty((n_samples, 0), dtype=np.intp)
+    log_probability = np.zeros(n_samples)
+    # Where each prefix stands in the known trees, or -1.
+    known_node: IntArray = np.empty(0, np.intp) if known is None else known.roots
+    n_grown = np.ones(n_samples, dtype=np.intp)
+    truncated = np.zeros(n_samples, dtype=bool)
+    closed: list[tuple[IntArray, IntArray, FloatArray]] = []
+    for depth in range(bounds.max_length + 1):
+        nodes = _with_known(step.nodes, known, known_node)
+        kept = rule.accept(nodes)
+        with np.errstate(divide="ignore"):
+            log_choices = log_probability[:, None] + np.log(nodes.probabilities)
+        closes = kept[:, END] & (depth > 0)
+        if nodes.known is not None:
+            closes &= ~nodes.known[:, END]
+        closed.append((nodes.sample[closes], prefix[closes], log_choices[closes, END]))
+        parent, token = _open_choices(kept)
+        if depth == bounds.max_length:
+            truncated[nodes.sample[parent]] = True
+            parent, token = parent[:0], token[:0]
+        sample, log_child = nodes.sample[parent], log_choices[parent, token]
+        fits = _best_of_each(sample, log_child, bounds.max_nodes - n_grown)
+        truncated[sample[~fits]] = True
+        parent, token, sample = parent[fits], token[fits], sample[fits]
+        if watch is not None:
+            watch.append(GrownLevel(nodes, prefix, kept, parent, token))
+        if len(parent) == 0:
+            break
+        n_grown += np.bincount(sample, minlength=n_samples)
+        step = scorer.advance(step, parent, token)
+        prefix = np.column_stack([prefix[parent], token])
+        log_probability = log_child[fits]
+        if known is not None:
+            known_node = known.child(known_node[parent], token)
+    return _gather(closed, truncated, bounds.max_size)
+
+
+def _with_known(nodes: Nodes, known: Trie | None, known_node: IntArray) -> Nodes:
+    """The frontier with the known sequences' next choices in its memory."""
+    if known is None:
+        return nodes
+    mask = np.zeros(nodes.probabilities.shape, dtype=bool)
+    there = np.flatnonzero(known_node >= 0)
+    right = known.right_choices(nodes.n_choices)[known_node[there]]
+    mask[there] = right.toarray()
+    if nodes.depth.max(initial=0) == 0:
+        mask[:, END] = False  # nobody knows that a set is empty by knowing none of it
+    return Nodes(nodes.sample, nodes.depth, nodes.probabilities, mask)
+
+
+def _open_choices(kept: BoolArray) -> tuple[IntArray, IntArray]:
+    """Rows and tokens of all accepted choices but the end."""
+    row, token = np.nonzero(kept)
+    goes_on = token != END
+    return row[goes_on], token[goes_on]
+
+
+def _best_of_each(sample: IntArray, score: FloatArray, room: IntArray) -> BoolArray:
+    """Which entries are among the best ``room[sample]`` of their sample."""
+    order = np.lexsort((-score, sample))
+    sizes = np.bincount(sample, minlength=len(room))
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    fits = np.empty(len(order), dtype=bool)
+    fits[order] = rank < room[sample[order]]
+    return fits
+
+
+def _gather(
+    closed: list[tuple[IntArray, IntArray, FloatArray]], truncated: BoolArray, max_size: int
+) -> Generated:
+    longest = closed[-1][1].shape[1]
+    tokens = np.concatenate(
+        [np.pad(t, ((0, 0), (0, longest - t.shape[1])), constant_values=END) for _, t, _ in closed]
+    )
+    sample = np.concatenate([s for s, _, _ in closed])
+    score = np.concatenate([p for _, _, p in closed])
+    fits = _best_of_each(sample, score, np.full(len(truncated), max_size))
+    truncated[sample[~fits]] = True
+    sample, tokens, score = sample[fits], tokens[fits], score[fits]
+    order = np.lexsort((-score, sample))
+    return Generated(sample[order], tokens[order], np.exp(score[order]), truncated)

@@ -1,0 +1,421 @@
+"""The one training loop: fit → epoch → step, with early stopping and checkpoints that resume."""
+
+from __future__ import annotations
+
+import math
+import time
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Required, TypedDict, cast
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from setlearn.errors import DataError, ParameterError
+from setlearn.networks.checkpoint import (
+    CHECKPOINT_FORMAT,
+    CHECKPOINT_NAME,
+    Weights,
+    check_same_run,
+    copies,
+    filed,
+    read_checkpoint,
+    unfiled,
+    write_checkpoint,
+)
+from setlearn.progress import progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from setlearn.nodes import IntArray
+
+__all__ = ["Epoch", "Plan", "Trainer", "hold_out", "one_thread", "pick_device", "seeded"]
+
+CPU = torch.device("cpu")
+MIN_HELD_OUT = 8
+"""Fewer held-out units than this say more about luck than about the network."""
+
+
+class Epoch(TypedDict, total=False):
+    """What is remembered of one epoch; the last two only where sets are watched."""
+
+    epoch: Required[int]
+    step: Required[int]
+    loss: Required[float]
+    held_out: Required[float | None]
+    seconds: Required[float]
+    held_out_f1: float
+    held_out_loss: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """How to train. The length follows the data: steps and patience, not a number of epochs.
+
+    Parameters
+    ----------
+    batch_size : int
+        Rows looked at in one step.
+    learning_rate : float
+        Of Adam.
+    weight_decay : float
+        Above 0, AdamW takes Adam's place.
+    clip : float
+        The largest norm of the gradient; ``math.inf`` leaves gradients as they are.
+    max_steps : int
+        Training ends here at the latest.
+    evaluate_every : int
+        An epoch is a whole number of passes over the rows, as many as it takes to make this
+        many steps, and at least one. An evaluation ends each epoch.
+    patience : int
+        Evaluations without improvement before training stops.
+
+    Examples
+    --------
+    >>> Plan(batch_size=15).learning_rate
+    0.001
+    >>> Plan(batch_size=0)
+    Traceback (most recent call last):
+    ...
+    setlearn.errors.ParameterError: batch_size must be a whole number from 1 up, got 0
+    """
+
+    batch_size: int = 64
+    learning_rate: float = 1e-3
+    weight_decay: float = 0.0
+    clip: float = 1.0
+    max_steps: int = 4000
+    evaluate_every: int = 50
+    patience: int = 10
+
+    def __post_init__(self) -> None:
+        for name in ("batch_size", "max_steps", "evaluate_every", "patience"):
+            _check_count(name, getattr(self, name))
+        if not 0 < self.learning_rate < math.inf:
+            raise ParameterError(f"learning_rate must be above 0, got {self.learning_rate!r}")
+        if not 0 <= self.weight_decay < math.inf:
+            raise ParameterError(f"weight_decay must be 0 or more, got {self.weight_decay!r}")
+        if not self.clip > 0:
+            raise ParameterError(
+                f"clip must be above 0, got {self.clip!r}; math.inf turns clipping off"
+            )
+
+    def passes_per_epoch(self, n_rows: int) -> int:
+        """How many times an epoch goes through all rows."""
+        steps_per_pass = math.ceil(n_rows / self.batch_size)
+        return math.ceil(self.evaluate_every / steps_per_pass)
+
+    def optimizer(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
+        """Adam, or AdamW where weights decay."""
+        if self.weight_decay == 0:
+            return torch.optim.Adam(parameters, lr=self.learning_rate)
+        return torch.optim.AdamW(parameters, lr=self.learning_rate, weight_decay=self.weight_decay)
+
+
+class Trainer:
+    """Trains one network: fit → epoch → step.
+
+    All randomness comes from ``seed``: the order of the rows from a generator of its own, and
+    dropout from torch's global one, which is put back as it was. The network ends in eval mode,
+    with the weights that did best on held-out data where there is an ``evaluate``.
+
+    Parameters
+    ----------
+    network : torch.nn.Module
+        Trained in place, on the device that it is on.
+    loss : callable
+        The mean loss of the rows whose indices it is given, a tensor (batch,) on the CPU.
+    n_rows : int
+        Rows are numbered from 0 up to this.
+    plan : Plan
+        How to train.
+    seed : int
+        Where all randomness starts.
+    evaluate : callable, optional
+        A figure of merit on held-out data, the higher the better; called in eval mode and
+        without gradients. A dict holds it as "held_out", beside further figures to remember.
+        Without it training runs to ``plan.max_steps``.
+    verbose : bool
+        Show a progress bar where there is a terminal.
+    description : str
+        What the progress bar says.
+    checkpoint : Path, optional
+        A folder. Its one file is replaced after each epoch, and a run that was killed goes on
+        from there when started with the same arguments, to the very same weights.
+    facts : mapping, optional
+        What else a checkpoint must agree on, such as a digest of the data.
+
+    Examples
+    --------
+    >>> from torch import nn
+    >>> x = torch.linspace(-1, 1, 50)[:, None]
+    >>> with seeded(0):
+    ...     line = nn.Linear(1, 1)
+    >>> def loss(rows):
+    ...     return nn.functional.mse_loss(line(x[rows]), 3 * x[rows])
+    >>> history = Trainer(line, loss, 50, Plan(learning_rate=0.1, max_steps=200), seed=0).fit()
+    >>> history[-1]["step"], round(line.weight.item(), 2)
+    (200, 3.0)
+    """
+
+    def __init__(
+        self,
+        network: nn.Module,
+        loss: Callable[[Tensor], Tensor],
+        n_rows: int,
+        plan: Plan,
+        *,
+        seed: int,
+        evaluate: Callable[[], float | dict[str, float]] | None = None,
+        verbose: bool = False,
+        description: str = "training",
+        checkpoint: Path | None = None,
+        facts: Mapping[str, str] | None = None,
+    ) -> None:
+        _check_count("n_rows", n_rows)
+        self.network = network
+        self.loss = loss
+        self.n_rows = int(n_rows)
+        self.plan = plan
+        self.seed = int(seed)
+        self.evaluate = evaluate
+        self.verbose = verbose
+        self.description = description
+        self.checkpoint = checkpoint
+        self.facts = dict(facts or {})
+        self.history: list[Epoch] = []
+        self._parameters = [p for p in network.parameters() if p.requires_grad]
+        self._device = next((p.device for p in network.parameters()), CPU)
+        self._optimizer = plan.optimizer(self._parameters)
+        self._row_order = torch.Generator().manual_seed(self.seed)
+        self._step_count = 0
+        self._best_score = -math.inf
+        self._best_weights: Weights = {}
+        self._stale = 0  # evaluations since the best one
+
+    def fit(self) -> list[Epoch]:
+        """Train to the end, from the checkpoint if there is one, and tell how it went."""
+        with seeded(self.seed, self._device):
+            self._resume()
+            steps_left = self.plan.max_steps - self._step_count
+            with progress(self.description, steps_left, verbose=self.verbose) as tick:
+                while not self._is_finished():
+                    self.history.append(self._epoch(tick))
+                    self._save()
+        if self._best_weights:
+            self.network.load_state_dict(self._best_weights)
+        self.network.eval()
+        return self.history
+
+    def _is_finished(self) -> bool:
+        return self._step_count >= self.plan.max_steps or self._stale >= self.plan.patience
+
+    def _epoch(self, tick: Callable[[str], None]) -> Epoch:
+        started = time.perf_counter()
+        remark = f"loss {self.history[-1]['loss']:.4f}" if self.history else ""
+        self.network.train()
+        total, first_step = 0.0, self._step_count
+        for rows in islice(self._batches(), self.plan.max_steps - first_step):
+            total += self._step(rows)
+            tick(remark)
+        figures = self._judge()
+        epoch = {
+            "epoch": len(self.history) + 1,
+            "step": self._step_count,
+            "loss": total / (self._step_count - first_step),
+            "held_out": None,
+            **figures,
+            "seconds": time.perf_counter() - started,
+        }
+        return cast(Epoch, epoch)
+
+    def _batches(self) -> Iterator[Tensor]:
+        for _ in range(self.plan.passes_per_epoch(self.n_rows)):
+            order = torch.randperm(self.n_rows, generator=self._row_order)
+            yield from torch.split(order, self.plan.batch_size)
+
+    def _step(self, rows: Tensor) -> float:
+        self._optimizer.zero_grad()
+        loss = self.loss(rows)
+        loss.backward()  # type: ignore[no-untyped-call]
+        norm = nn.utils.clip_grad_norm_(self._parameters, self.plan.clip)
+        value = float(loss.detach())
+        # Looked at before the weights move, so that they are still finite for who catches it.
+        if not (math.isfinite(value) and math.isfinite(float(norm))):
+            raise DataError(
+                f"the loss is {value:.4g} with a gradient of norm {float(norm):.4g} at step "
+                f"{self._step_count + 1}; check the inputs for extreme values, or lower "
+                f"learning_rate (now {self.plan.learning_rate:g})"
+            )
+        self._optimizer.step()
+        self._step_count += 1
+        return value
+
+    def _judge(self) -> dict[str, float]:
+        """Evaluate, and remember the weights if they are the best so far."""
+        if self.evaluate is None:
+            return {}
+        self.network.eval()
+        with torch.no_grad():
+            answer = self.evaluate()
+        figures = answer if isinstance(answer, dict) else {"held_out": float(answer)}
+        score = figures["held_out"]
+        if not math.isfinite(score):
+            raise DataError(
+                f"the held-out score is {score} after step {self._step_count}; check the inputs "
+                f"for extreme values, or lower learning_rate (now {self.plan.learning_rate:g})"
+            )
+        if score > self._best_score:
+            self._best_score, self._stale = score, 0
+            self._best_weights = copies(self.network.state_dict())
+        else:
+            self._stale += 1
+        return figures
+
+    def _identity(self) -> dict[str, Any]:
+        """Gather what two runs must share to end in the same weights."""
+        shapes = {
+            f"shape of {name}": list(weight.shape)
+            for name, weight in self.network.state_dict().items()
+        }
+        run = {"seed": self.seed, "n_rows": self.n_rows, "held_out": self.evaluate is not None}
+        return {**asdict(self.plan), **run, **self.facts, **shapes}
+
+    def _save(self) -> None:
+        if self.checkpoint is None:
+            return
+        state = self._optimizer.state_dict()["state"]
+        tensors = {
+            **filed("network", self.network.state_dict()),
+            **filed("best", self._best_weights),
+            **filed("rng", _rng_states(self._device)),
+            "row_order": self._row_order.get_state(),
+        }
+        for index, moments in state.items():
+            tensors |= filed(f"optimizer/{index}", moments)
+        about = {
+            "format": CHECKPOINT_FORMAT,
+            "run": self._identity(),
+            "history": self.history,
+            "best_score": self._best_score,
+            "stale": self._stale,
+        }
+        write_checkpoint(self.checkpoint, tensors, about)
+
+    def _resume(self) -> None:
+        if self.checkpoint is None or not (self.checkpoint / CHECKPOINT_NAME).exists():
+            return
+        tensors, about = read_checkpoint(self.checkpoint)
+        check_same_run(self.checkpoint, about["run"], self._identity())
+        self.network.load_state_dict(unfiled("network", tensors))
+        self._best_weights = unfiled("best", tensors)
+        self._best_score, self._stale = about["best_score"], about["stale"]
+        self.history = about["history"]
+        self._step_count = self.history[-1]["step"]
+        self._load_optimizer(unfiled("optimizer", tensors))
+        self._row_order.set_state(tensors["row_order"])
+        _set_rng_states(unfiled("rng", tensors), self._device)
+
+    def _load_optimizer(self, filed: Weights) -> None:
+        moments: dict[int, Weights] = {}
+        for name, tensor in filed.items():
+            index, key = name.split("/")
+            moments.setdefault(int(index), {})[key] = tensor
+        # The hyper-parameters are the plan's; only what was learned comes from the file.
+        self._optimizer.load_state_dict({**self._optimizer.state_dict(), "state": moments})
+
+
+@contextmanager
+def seeded(seed: int, device: torch.device = CPU) -> Iterator[None]:
+    """Run a block with torch's global randomness started at ``seed``, then put it back.
+
+    Weights are drawn and dropout is thrown with the global generators, so that carrying one of
+    our own is not enough. Threads of one process share them: fit in processes, not in threads.
+    """
+    before = _rng_states(device)
+    torch.default_generator.manual_seed(seed)
+    if device.type == "cuda":
+        with torch.cuda.device(device):
+            torch.cuda.manual_seed(seed)
+    elif device.type == "mps":
+        torch.mps.manual_seed(seed)
+    try:
+        yield
+    finally:
+        _set_rng_states(before, device)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Run a block on one thread, then put torch's number of threads back.
+
+    The steps of a small network are too short to share: on a busy machine, two threads that wait
+    for each other at every step were seen to take twenty times as long as one.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def pick_device(name: str) -> torch.device:
+    """Find the device of that name; "auto" is CUDA, else MPS, else the CPU."""
+    if name == "auto":
+        if torch.cuda.is_available():
+            return torch.device("cuda")
+        return torch.device("mps") if torch.backends.mps.is_available() else CPU
+    try:
+        device = torch.device(name)
+        torch.zeros(1, device=device).item()  # fails unless the device is really there
+    except (RuntimeError, AssertionError, TypeError) as error:
+        raise ParameterError(
+            f"device {name!r} cannot be used here ({str(error).splitlines()[0]}); "
+            'pass "cpu", or "auto" for the best one there is'
+        ) from error
+    return device
+
+
+def hold_out(
+    groups: IntArray, fraction: float, rng: np.random.RandomState
+) -> tuple[IntArray, IntArray]:
+    """Split rows into those to train on and those to watch, with no group in both.
+
+    Where there are too few groups to spare some, all rows are for training and the second part
+    is empty.
+    """
+    if not 0 <= fraction < 1:
+        raise ParameterError(f"validation must be in [0, 1), got {fraction!r}; 0 holds nothing out")
+    units = np.unique(groups)
+    n_held = round(fraction * len(units))
+    if n_held < MIN_HELD_OUT:
+        return np.arange(len(groups)), np.arange(0)
+    is_held = np.isin(groups, rng.permutation(units)[:n_held])
+    return np.flatnonzero(~is_held), np.flatnonzero(is_held)
+
+
+def _check_count(name: str, value: object) -> None:
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
+        raise ParameterError(f"{name} must be a whole number from 1 up, got {value!r}")
+
+
+def _rng_states(device: torch.device) -> dict[str, Tensor]:
+    states = {"cpu": torch.get_rng_state()}
+    if device.type == "cuda":
+        states["cuda"] = torch.cuda.get_rng_state(device)
+    elif device.type == "mps":
+        states["mps"] = torch.mps.get_rng_state()
+    return states
+
+
+def _set_rng_states(states: dict[str, Tensor], device: torch.device) -> None:
+    torch.set_rng_state(states["cpu"])
+    if device.type == "cuda":
+        torch.cuda.set_rng_state(states["cuda"], device)
+    elif device.type == "mps":
+        torch.mps.set_rng_state(states["mps"])

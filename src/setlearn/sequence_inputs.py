@@ -1,0 +1,161 @@
+"""Inputs of sequence models: texts, token lists or numbers, as arrays that batch well."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from setlearn.errors import DataError, KindError
+from setlearn.nodes import FloatArray, IntArray
+from setlearn.ordering import canonical_rank
+from setlearn.vocabulary import Tokeniser
+
+__all__ = ["InputReader", "Inputs", "NumericReader", "TokenReader", "learn_inputs"]
+
+UNKNOWN = 0
+"""The id of tokens never seen in training; its embedding is zero and stays so."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inputs:
+    """What a network reads: token ids end to end, or vectors end to end, with their lengths."""
+
+    length: IntArray  # (n,) at least 1
+    values: IntArray | FloatArray  # (sum of lengths,) ids, or (sum of lengths, d) numbers
+
+    def __len__(self) -> int:
+        return len(self.length)
+
+    def part(self, rows: IntArray) -> Inputs:
+        """The given samples alone."""
+        padded, length = self.take(rows)
+        return Inputs(length, padded[np.arange(padded.shape[1]) < length[:, None]])
+
+    def take(self, rows: IntArray | slice) -> tuple[IntArray | FloatArray, IntArray]:
+        """The given samples padded to one length, (b, longest[, d]), and their lengths."""
+        length = self.length[rows]
+        start = (np.cumsum(self.length) - self.length)[rows]
+        place = np.arange(length.max(initial=1))
+        inside = place < length[:, None]  # (b, longest)
+        padded = np.zeros((*inside.shape, *self.values.shape[1:]), dtype=self.values.dtype)
+        padded[inside] = self.values[(start[:, None] + place)[inside]]
+        return padded, length
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenReader:
+    """Reads texts or lists of tokens; a token never seen in training becomes ``UNKNOWN``."""
+
+    tokeniser: Tokeniser
+    tokens: tuple[Hashable, ...]  # token k has the id k + 1
+
+    @property
+    def n_tokens(self) -> int:
+        """Ids are below this; 0 is ``UNKNOWN``."""
+        return len(self.tokens) + 1
+
+    def read(self, X: Any) -> Inputs:
+        """Ids of all tokens. An empty input is read as one unknown token."""
+        ids = {token: number for number, token in enumerate(self.tokens, UNKNOWN + 1)}
+        samples = [
+            [ids.get(token, UNKNOWN) for token in tokens] or [UNKNOWN]
+            for tokens in _token_lists(X, self.tokeniser)
+        ]
+        length = np.array([len(sample) for sample in samples], dtype=np.intp)
+        values = np.fromiter((i for sample in samples for i in sample), np.int64, int(length.sum()))
+        return Inputs(length, values)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NumericReader:
+    """Reads vectors (n, d), or sequences of vectors (n, steps, d), and standardises them."""
+
+    mean: FloatArray  # (d,)
+    scale: FloatArray  # (d,)
+
+    @property
+    def n_features(self) -> int:
+        """How long each vector is."""
+        return len(self.mean)
+
+    def read(self, X: Any) -> Inputs:
+        """Standardised numbers; a vector is a sequence of one step."""
+        numbers = _numbers(X)
+        if numbers.shape[2] != self.n_features:
+            raise DataError(
+                f"X has {numbers.shape[2]} features, but {self.n_features} were seen in training; "
+                "give the same features in the same order"
+            )
+        n_samples, steps, width = numbers.shape
+        scaled = ((numbers - self.mean) / self.scale).astype(np.float32)
+        return Inputs(np.full(n_samples, steps), scaled.reshape(n_samples * steps, width))
+
+
+InputReader = TokenReader | NumericReader
+
+
+def learn_inputs(X: Any, tokeniser: Tokeniser) -> InputReader:
+    """Learn from training inputs how to read others of their kind."""
+    if _is_numeric(X):
+        numbers = _numbers(X)
+        flat = numbers.reshape(-1, numbers.shape[2])
+        spread = flat.std(axis=0)
+        return NumericReader(flat.mean(axis=0), np.where(spread > 0, spread, 1.0))
+    found = {token for tokens in _token_lists(X, tokeniser) for token in tokens}
+    return TokenReader(tokeniser, tuple(sorted(found, key=canonical_rank)))
+
+
+def _is_numeric(X: Any) -> bool:
+    if isinstance(X, list | tuple) or not hasattr(X, "__array__"):
+        return False
+    return np.asarray(X).dtype.kind in "biuf"
+
+
+def _numbers(X: Any) -> FloatArray:
+    if not _is_numeric(X):
+        raise KindError(
+            f"this model was fitted on a numeric array, got {type(X).__name__}; "
+            "pass an array of the same features"
+        )
+    numbers = np.asarray(X, dtype=np.float64)
+    if numbers.ndim not in (2, 3) or numbers.shape[-1] == 0:
+        raise DataError(
+            f"a numeric X is a matrix (samples, features) or an array (samples, steps, features), "
+            f"got shape {numbers.shape}"
+        )
+    if not np.isfinite(numbers).all():
+        row = int(np.argwhere(~np.isfinite(numbers))[0][0])
+        raise DataError(f"sample {row} of X holds NaN or infinity; fill or drop such values first")
+    return numbers if numbers.ndim == 3 else numbers[:, None, :]
+
+
+def _token_lists(X: Any, tokeniser: Tokeniser) -> list[Sequence[Hashable]]:
+    if isinstance(X, str | bytes | dict) or not hasattr(X, "__iter__"):
+        raise KindError(
+            f"X is the {type(X).__name__} {X!r:.60}, not a list of inputs; put it in a list"
+        )
+    if _is_numeric(X):
+        raise KindError("this model was fitted on texts or token lists, got a numeric array")
+    return [_tokens_of(x, index, tokeniser) for index, x in enumerate(X)]
+
+
+def _tokens_of(x: Any, index: int, tokeniser: Tokeniser) -> Sequence[Hashable]:
+    if isinstance(x, str):
+        return tokeniser(x)
+    if not isinstance(x, list | tuple | np.ndarray):
+        raise KindError(
+            f"sample {index} of X is the {type(x).__name__} {x!r:.60}; give a string or a list of "
+            "tokens, or a numeric array for all samples"
+        )
+    tokens = tuple(x.tolist() if isinstance(x, np.ndarray) else x)
+    try:
+        hash(tokens)
+    except TypeError as error:
+        raise KindError(
+            f"sample {index} of X holds a token that cannot be hashed ({error}); "
+            "use strings, numbers or tuples as tokens"
+        ) from error
+    return tokens

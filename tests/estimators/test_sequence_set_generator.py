@@ -1,0 +1,372 @@
+"""SequenceSetGenerator: it learns, it is bounded, and it says what is wrong."""
+
+import gzip
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import unicodedata
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from sklearn.base import clone
+
+from setlearn import SequenceSetGenerator
+from setlearn.errors import (
+    DataError,
+    KindError,
+    NotFittedError,
+    ParameterError,
+    SetlearnError,
+    TruncationWarning,
+)
+from setlearn.metrics import mean_f1
+from setlearn.networks import LSTM
+from setlearn.rules import LambdaCNN, LambdaRNN, Margin, Threshold, TopK
+
+DATA = os.environ.get("SETLEARN_DATA")
+needs_data = pytest.mark.skipif(not DATA, reason="SETLEARN_DATA names no data folder")
+SMALL = {"network": LSTM(16, 16, 32), "learning_rate": 0.01, "random_state": 0}
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def reversals():
+    """A small model: a word maps to itself and its reverse; words of x to nothing."""
+    X = ["ab", "cd", "ef", "gab", "xx", "dce"] * 3
+    Y = [set() if "x" in x else {x, x[::-1]} for x in X]
+    model = SequenceSetGenerator(validation=0, max_steps=200, **SMALL).fit(X, Y)
+    return model, X[:6], [frozenset(y) for y in Y[:6]]
+
+
+def random_map(n, seed):
+    rng = random.Random(seed)
+
+    def word(shortest, longest):
+        return "".join(rng.choice("abcdef") for _ in range(rng.randint(shortest, longest)))
+
+    X = sorted({word(4, 8) for _ in range(2 * n)})[:n]
+    return X, [frozenset(word(1, 5) for _ in range(rng.randint(0, 6))) for _ in X]
+
+
+def test_a_map_of_200_strings_is_memorised_exactly():
+    X, Y = random_map(200, seed=0)
+    model = SequenceSetGenerator(
+        LSTM(24, 64, 128),
+        validation=0,
+        batch_size=50,
+        learning_rate=0.01,
+        max_steps=1500,
+        patience=40,
+        random_state=0,
+    ).fit(X, Y)
+    assert {len(y) for y in Y} >= {0, 1, 2, 3, 4, 5}
+    assert model.predict(X) == Y
+
+
+def test_prefixes_of_one_another_both_come_out():
+    X, Y = ["p", "q", "r"] * 4, [{"ab", "abc"}, {"a", "ab", "b"}, {"abc"}] * 4
+    model = SequenceSetGenerator(validation=0, max_steps=200, **SMALL).fit(X, Y)
+    assert model.predict(["p", "q", "r"]) == [{"ab", "abc"}, {"a", "ab", "b"}, {"abc"}]
+
+
+def test_predict_ranked_complete_and_trace_agree(reversals):
+    model, X, Y = reversals
+    assert model.predict(X) == Y
+    for ranked, answer in zip(model.predict_ranked(X), Y, strict=True):
+        assert frozenset(element for element, _ in ranked) == answer
+        scores = [probability for _, probability in ranked]
+        assert scores == sorted(scores, reverse=True)
+        assert all(0 < score <= 1 for score in scores)
+    known = [{"ab"}, {"dc"}, set(), {"gab", "bag"}, set(), {"zz"}]
+    others = model.complete(X, known)
+    assert all(not set(a) & set(k) for a, k in zip(others, known, strict=True))
+    assert others == [y - k for y, k in zip(Y, known, strict=True)]
+    trace = model.trace("gab")
+    assert trace.result == Y[3]
+    told = json.loads(json.dumps(trace.to_dict(), allow_nan=False))
+    assert sorted(told["result"]) == sorted(Y[3])
+    text = str(trace)
+    assert "kept" in text
+    assert "rejected" in text
+    assert "(end)" in text
+    assert "known" in str(model.trace("gab", known={"gab"}))
+    assert model.trace("gab", known={"gab"}).result == {"bag"}
+    assert model.score(X, Y) == 1.0
+
+
+def test_empty_sets_are_ordinary_answers(reversals):
+    model, _, _ = reversals
+    assert model.predict(["xx"]) == [frozenset()]
+    assert "(end)" in str(model.trace("xx"))
+
+
+def test_unseen_tokens_and_empty_inputs_are_handled(reversals):
+    model, _, _ = reversals
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TruncationWarning)
+        answers = model.predict(["€uro", "", "ab"])
+    assert len(answers) == 3
+    assert answers[2] == {"ab", "ba"}
+
+
+def test_unicode_is_kept_and_composed():
+    composed, decomposed = "é", unicodedata.normalize("NFD", "é")
+    X = [composed, "ñ", "日本"] * 4
+    Y = [{composed + "a"}, {"ñandú", "日"}, {"👍🏽", "Ω"}] * 4
+    model = SequenceSetGenerator(validation=0, max_steps=250, **SMALL).fit(X, Y)
+    assert model.predict([decomposed, "ñ", "日本"]) == [{"éa"}, {"ñandú", "日"}, {"👍🏽", "Ω"}]
+    assert model.score([decomposed], [{unicodedata.normalize("NFD", "éa")}]) == 1.0
+
+
+def test_sets_of_sets_do_not_depend_on_the_order_they_were_given_in():
+    X = ["p", "q"] * 4
+    one = [{frozenset(["b", "a"]), frozenset([3])}, {frozenset(["c", "a", "b"])}] * 4
+    two = [{frozenset([3]), frozenset(["a", "b"])}, {frozenset(["b", "c", "a"])}] * 4
+    first, second = (
+        SequenceSetGenerator(validation=0, max_steps=150, **SMALL).fit(X, Y) for Y in (one, two)
+    )
+    assert first.predict(["p", "q"]) == second.predict(["p", "q"]) == one[:2]
+    assert all(isinstance(e, frozenset) for e in first.predict(["p"])[0])
+
+
+def test_a_token_may_be_any_hashable():
+    X = [[1, "a"], [(2, 3)], [None, 1.5, "a"]] * 4
+    Y = [{(1, "1")}, {((2, 3), None), ("a",)}, set()] * 4
+    model = SequenceSetGenerator(validation=0, max_steps=150, **SMALL).fit(X, Y)
+    assert model.predict(X[:3]) == [frozenset(y) for y in Y[:3]]
+
+
+def test_words_and_a_given_tokeniser():
+    X, Y = ["the cat", "a dog"] * 4, [{"le chat", "un chat"}, {"un chien"}] * 4
+    words = SequenceSetGenerator(tokens="word", validation=0, max_steps=120, **SMALL).fit(X, Y)
+    assert words.predict(["the cat"]) == [{"le chat", "un chat"}]
+    assert words.vocabulary_.tokens == ("chat", "chien", "le", "un")
+
+    def pairs(text):
+        return [text[i : i + 2] for i in range(0, len(text), 2)]
+
+    mixed = SequenceSetGenerator(tokens=("word", pairs), validation=0, max_steps=150, **SMALL)
+    assert mixed.fit(X, Y).predict(["a dog"]) == [{"un chien"}]
+
+
+def test_numeric_inputs_vectors_and_series():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2)) + np.repeat([[4, 0], [0, 4], [-4, -4]], 20, axis=0)
+    Y = [{"a", "ab"}] * 20 + [{"b"}] * 20 + [set()] * 20
+    model = SequenceSetGenerator(validation=0, max_steps=150, **SMALL).fit(X, Y)
+    assert model.score(X, Y) > 0.95
+    series = np.stack([X, X], axis=1)  # (60, 2 steps, 2)
+    assert (
+        SequenceSetGenerator(validation=0, max_steps=150, **SMALL).fit(series, Y).score(series, Y)
+        > 0.95
+    )
+    with pytest.raises(DataError, match="features"):
+        model.predict(np.zeros((1, 3)))
+    with pytest.raises(DataError, match="sample 1 of X holds NaN"):
+        SequenceSetGenerator().fit(np.array([[1.0], [np.nan]]), [{"a"}, {"b"}])
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        Margin(),
+        Margin(rho=0.5),
+        Threshold("tuned"),
+        LambdaCNN(max_steps=300, random_state=0),
+        LambdaRNN(max_steps=300, random_state=0),
+        TopK(1),
+    ],
+    ids=lambda rule: type(rule).__name__,
+)
+def test_any_rule_works_with_the_network(rule):
+    X, Y = random_map(40, seed=1)
+    model = SequenceSetGenerator(rule=rule, validation=0, max_steps=60, max_nodes=50, **SMALL)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TruncationWarning)
+        answers = model.fit(X, Y).predict(X)
+    assert all(isinstance(answer, frozenset) for answer in answers)
+    json.dumps(model.trace(X[0]).to_dict(), allow_nan=False)
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("name", "tokens"), [("babi_qa8", "word"), ("cmudict_multi", ("char", "word"))]
+)
+def test_the_four_systems_run_on_real_data(name, tokens):
+    with gzip.open(Path(DATA) / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
+        rows = [json.loads(line) for _, line in zip(range(150), file, strict=False)]
+    X, Y = [row["x"] for row in rows], [set(row["y"]) for row in rows]
+    systems = [
+        Margin(),
+        Margin(rho=0.3),
+        LambdaRNN(max_steps=100, random_state=0),
+        LambdaCNN(max_steps=100, random_state=0),
+    ]
+    for rule in systems:
+        model = SequenceSetGenerator(
+            rule=rule, tokens=tokens, max_steps=60, max_nodes=40, **SMALL
+        ).fit(X[:120], Y[:120])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TruncationWarning)
+            answers = model.predict(X[120:])
+        assert 0 <= mean_f1(Y[120:], answers) <= 1
+
+
+def test_same_seed_same_sets_whatever_the_batch_and_the_threads():
+    X, Y = random_map(60, seed=2)
+    settings = {"max_steps": 120, "max_nodes": 100, **SMALL}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TruncationWarning)
+        model = SequenceSetGenerator(**settings).fit(X, Y)
+        together = model.predict(X)
+        assert [model.predict([x])[0] for x in X] == together
+        assert SequenceSetGenerator(**settings).fit(X, Y).predict(X) == together
+        torch.set_num_threads(2)
+        assert model.predict(X) == together
+        assert SequenceSetGenerator(**settings).fit(X, Y).predict(X) == together
+
+
+def test_bounds_cut_off_flag_and_warn_once():
+    X, Y = random_map(30, seed=3)
+    greedy = SequenceSetGenerator(
+        rule=Margin(1.0, min_size=1), max_size=5, max_nodes=40, max_steps=20, **SMALL
+    ).fit(X, Y)
+    with pytest.warns(TruncationWarning, match=r"30 of 30 predicted sets were cut off") as caught:
+        answers = greedy.predict(X)
+    assert len(caught) == 1
+    assert greedy.truncated_.all()
+    assert max(map(len, answers)) <= 5
+    assert "cut off" in str(greedy.trace(X[0]))
+
+
+def test_history_and_held_out_samples():
+    X, Y = random_map(100, seed=4)
+    model = SequenceSetGenerator(max_steps=150, **SMALL).fit(X, Y)
+    epoch = model.history_[-1]
+    assert {"loss", "held_out_f1", "held_out_loss", "seconds", "epoch", "step"} <= set(epoch)
+    assert 0 <= epoch["held_out_f1"] <= 1
+    assert model.history_[0]["loss"] > model.history_[-1]["loss"]
+
+
+def test_clone_and_parameters():
+    model = SequenceSetGenerator(LSTM(8), Margin(rho=0.2), max_size=3)
+    copy = clone(model).set_params(network__decoder_units=9, rule__rho=0.4)
+    assert copy.network.decoder_units == 9
+    assert copy.rule.rho == 0.4
+    assert model.rule.rho == 0.2
+
+
+KILLED = """
+import sys, torch
+torch.set_num_threads(1)
+from setlearn import SequenceSetGenerator
+from setlearn.networks import LSTM
+X = [f"{i:03d}" for i in range(120)]
+Y = [{x[0], x[1:]} for x in X]
+model = SequenceSetGenerator(
+    LSTM(8, 8, 16), max_steps=400, random_state=0, checkpoint=sys.argv[1] or None
+).fit(X, Y)
+torch.save([p for p in model.network_.state_dict().values()], sys.argv[2])
+"""
+
+
+def test_a_killed_fit_resumes_to_the_same_weights(tmp_path):
+    def start(checkpoint, result):
+        return subprocess.Popen([sys.executable, "-c", KILLED, str(checkpoint), str(result)])
+
+    process = start(tmp_path / "run", tmp_path / "killed.pt")
+    deadline = time.monotonic() + 120
+    while not list((tmp_path / "run").glob("*.safetensors")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    assert not (tmp_path / "killed.pt").exists()
+    assert start(tmp_path / "run", tmp_path / "resumed.pt").wait() == 0
+    assert start("", tmp_path / "whole.pt").wait() == 0
+    resumed, whole = (torch.load(tmp_path / f"{name}.pt") for name in ("resumed", "whole"))
+    assert all(torch.equal(a, b) for a, b in zip(resumed, whole, strict=True))
+
+
+def test_a_checkpoint_of_other_data_is_refused(tmp_path):
+    settings = {"max_steps": 60, "checkpoint": tmp_path, **SMALL}
+    SequenceSetGenerator(**settings).fit(["ab", "cd"] * 6, [{"x"}, {"y"}] * 6)
+    with pytest.raises(ParameterError, match="another run"):
+        SequenceSetGenerator(**settings).fit(["ab", "cd"] * 6, [{"y"}, {"x"}] * 6)
+
+
+class WrongShapes:
+    """A recipe whose network answers one choice too many."""
+
+    def build(self, *, n_choices, n_tokens, n_features):
+        return LSTM(4, 4, 4).build(
+            n_choices=n_choices + 1, n_tokens=n_tokens, n_features=n_features
+        )
+
+
+@pytest.mark.parametrize(
+    ("X", "Y", "parameters", "error", "message"),
+    [
+        (["a"], ["abc"], {}, KindError, "sample 0 of y is the str 'abc'"),
+        (["a"], [{1}], {}, KindError, "sample 0 of y holds the int 1, which is no sequence"),
+        (["a", "b"], [{"a"}, {""}], {}, DataError, "sample 1 of y holds an empty sequence"),
+        (["a"], [{()}], {}, DataError, "sample 0 of y holds an empty sequence"),
+        (["a"], [{frozenset()}], {}, DataError, "sample 0 of y holds an empty sequence"),
+        (["a", "b"], [{"ab"}, {"abcd"}], {"max_length": 3}, DataError, "sample 1 .* 4 tokens"),
+        (["a", "b"], [{"ab"}, {("a", "b")}], {}, KindError, "sample 1 holds the tuple"),
+        ([], [], {}, DataError, "no training data"),
+        (["a"], [{"a"}, {"b"}], {}, DataError, "X has 1 samples but y has 2 sets"),
+        ("abc", [{"a"}] * 3, {}, KindError, "X is the str"),
+        ([1, 2], [{"a"}] * 2, {}, KindError, "sample 0 of X is the int 1"),
+        ([[[]]], [{"a"}], {}, KindError, "sample 0 of X holds a token that cannot be hashed"),
+        (["a"], [[[["a"], "b"]]], {}, KindError, "cannot be hashed"),
+        (["a"], np.zeros((1, 2)), {}, KindError, "y is a matrix"),
+        (["a"], [{"a"}], {"network": "gru"}, ParameterError, "network must be one of"),
+        (["a"], [{"a"}], {"network": 3}, ParameterError, "needs a method build"),
+        (["a"], [{"a"}], {"network": WrongShapes()}, DataError, "answered logits of shape"),
+        (["a"], [{"a"}], {"rule": "margin"}, ParameterError, "rule must be one of"),
+        (["a"], [{"a"}], {"tokens": "syllable"}, ParameterError, "tokens must be"),
+        (["a"], [{"a"}], {"tokens": ("char",)}, ParameterError, "tokens must be one way"),
+        (["a"], [{"a b"}], {"tokens": lambda t: [t[0]]}, DataError, "join neither"),
+        (["a"], [{"a"}], {"max_size": 0}, ParameterError, "max_size must be"),
+        (["a"], [{"a"}], {"max_length": 0}, ParameterError, "max_length must be"),
+        (["a"], [{"a"}], {"batch_size": 0}, ParameterError, "batch_size must be"),
+        (["a"], [{"a"}], {"validation": 1.5}, ParameterError, "validation must be"),
+        (["a"], [{"a"}], {"device": "abacus"}, ParameterError, "device 'abacus'"),
+    ],
+)
+def test_bad_input_is_refused_before_training(X, Y, parameters, error, message):
+    model = SequenceSetGenerator(max_steps=1, **parameters)
+    with pytest.raises(error, match=message) as caught:
+        model.fit(X, Y)
+    assert isinstance(caught.value, SetlearnError)
+    assert isinstance(caught.value, ValueError | TypeError)
+
+
+def test_questions_before_fit_and_wrong_known(reversals):
+    with pytest.raises(NotFittedError, match=r"call fit\(X, y\) first"):
+        SequenceSetGenerator().predict(["a"])
+    model, X, _ = reversals
+    with pytest.raises(DataError, match="X has 6 samples but known has 1 sets"):
+        model.complete(X, [{"ab"}])
+    with pytest.raises(KindError, match="known holds tuples but the model's elements are strs"):
+        model.complete(["ab"], [{("a", "b")}])
+    with pytest.raises(KindError, match="'ab'"):
+        model.complete(["ab"], ["ab"])
+    with pytest.raises(KindError, match="X is the str"):
+        model.predict("ab")
+    with pytest.raises(KindError, match="numeric array"):
+        model.predict(np.zeros((2, 2)))
