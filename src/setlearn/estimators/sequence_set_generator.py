@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -36,8 +36,14 @@ if TYPE_CHECKING:
 __all__ = ["SequenceSetGenerator"]
 
 RECIPES = {"lstm": LSTM}
-CHUNK = 64
-"""Samples that are generated together: enough to fill a batch, few enough for flat memory."""
+MOST_TOGETHER = 256
+"""Samples that are generated together at the most; more would not be faster."""
+
+MOST_PREFIXES = 65_536
+"""Prefixes that all samples generated together may have, which keeps memory flat."""
+
+ROOM = 4
+"""How many times as many prefixes as the largest training set a predicted set may have."""
 
 
 class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
@@ -61,9 +67,12 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         that are lists or tuples of tokens are taken as they are.
     max_length : int, optional
         Tokens of the longest sequence. By default the longest seen in training.
-    max_size, max_nodes : int, default=64 and 1024
-        How many sequences, and how many prefixes on the way to them, a sample may have. The most
-        probable ones stay; ``truncated_`` and a warning tell of it.
+    max_size : int, default=64
+        How many sequences a sample may have. The most probable ones stay; ``truncated_`` and a
+        warning tell of it.
+    max_nodes : int, optional
+        How many prefixes on the way to them a sample may have, likewise. By default four times
+        as many as the largest set seen in training has.
     batch_size, learning_rate, weight_decay, clip : training as in the paper: Adam, batches of 15
     max_steps, patience : int
         Training ends after ``max_steps`` batches, or when the held-out sets have not become
@@ -107,7 +116,7 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         tokens: Split | tuple[Split, Split] = "char",
         max_length: int | None = None,
         max_size: int = 64,
-        max_nodes: int = 1024,
+        max_nodes: int | None = None,
         batch_size: int = 15,
         learning_rate: float = 1e-3,
         weight_decay: float = 0.0,
@@ -160,13 +169,14 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         inputs = self.reader_.read(X)
         _check_samples(len(inputs), len(sets))
         self.vocabulary_ = Vocabulary.learn(sets, of_elements)
-        self.bounds_ = self._bounds(sets)
+        self._check_bounds(sets)
         sequences = self.vocabulary_.encode(sets)
+        trie = Trie.of(sequences, len(sets))
+        self.bounds_ = self._bounds(trie)
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(2**31 - 1))
         n_choices = self.vocabulary_.n_choices
         self.network_ = new_network(recipe, self.reader_, inputs, n_choices, self.device, seed)
-        trie = Trie.of(sequences, len(sets))
         training = SequenceTraining(self.network_, inputs, sequences, trie, self.bounds_)
         checkpoint = None if self.checkpoint is None else Path(self.checkpoint)
         self.history_ = training.fit(
@@ -187,7 +197,7 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
 
         The probability of a sequence is the product of its choices, the end included.
         """
-        return self._ranked(X, None)
+        return list(self._ranked(X, None))
 
     def complete(self, X: Any, known: Any) -> list[frozenset[Any]]:
         """Given these sequences, what else? Never repeats a known one.
@@ -231,28 +241,31 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         true = read_elements(_listed(y), self.vocabulary_.tokeniser, "y")
         return mean_f1(true, self.predict(X))
 
-    def _ranked(self, X: Any, known: LabelSets | None) -> list[list[tuple[Any, float]]]:
+    def _sets(self, X: Any, known: LabelSets | None) -> list[frozenset[Any]]:
+        return [frozenset(element for element, _ in ranked) for ranked in self._ranked(X, known)]
+
+    def _ranked(self, X: Any, known: LabelSets | None) -> Iterator[list[tuple[Any, float]]]:
         """Generate chunk by chunk, so that memory does not grow with the number of samples."""
         self._check_fitted()
         X = _listed(X)
-        answers, truncated = [], []
-        for first in range(0, len(X), CHUNK):
-            rows = slice(first, first + CHUNK)
+        truncated = np.zeros(len(X), dtype=bool)
+        together = min(max(MOST_PREFIXES // self.bounds_.max_nodes, 1), MOST_TOGETHER)
+        for first in range(0, len(X), together):
+            rows = slice(first, first + together)
             inputs = self.reader_.read(X[rows])
             trie = None if known is None else self._known_trie(known[rows])
             found = generate(self.scorer_, self.rule_, inputs, self.bounds_, known=trie)
-            answers += self._decoded(found, len(inputs))
-            truncated.append(found.truncated)
-        self.truncated_ = np.concatenate([np.empty(0, bool), *truncated])
-        if self.truncated_.any():
+            truncated[rows] = found.truncated
+            yield from self._decoded(found, len(inputs))
+        self.truncated_ = truncated
+        if truncated.any():
             warnings.warn(
-                f"{self.truncated_.sum()} of {len(answers)} predicted sets were cut off at a bound "
+                f"{truncated.sum()} of {len(X)} predicted sets were cut off at a bound "
                 f"(max_length={self.bounds_.max_length}, max_size={self.max_size}, "
-                f"max_nodes={self.max_nodes}); truncated_ says which",
+                f"max_nodes={self.bounds_.max_nodes}); truncated_ says which",
                 TruncationWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        return answers
 
     def _decoded(self, found: Generated, n_samples: int) -> list[list[tuple[Any, float]]]:
         answers: list[list[tuple[Any, float]]] = [[] for _ in range(n_samples)]
@@ -319,25 +332,27 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
             patience=self.patience,
         )
 
-    def _bounds(self, sets: LabelSets) -> Bounds:
+    def _check_bounds(self, sets: LabelSets) -> None:
         for name in ("max_size", "max_nodes", "max_length"):
             value = getattr(self, name)
-            if not (value is None and name == "max_length") and (
-                not isinstance(value, int | np.integer) or value < 1
-            ):
+            learned = value is None and name != "max_size"
+            if not learned and (not isinstance(value, int | np.integer) or value < 1):
                 raise ParameterError(f"{name} must be a whole number from 1 up, got {value!r}")
-        lengths = [
-            (self.vocabulary_.length(element), index, element)
-            for index, elements in enumerate(sets)
-            for element in elements
-        ]
-        longest, index, element = max(lengths, default=(1, 0, None), key=lambda entry: entry[0])
-        if self.max_length is not None and longest > self.max_length:
-            raise DataError(
-                f"sample {index} of y holds {element!r}, which has {longest} tokens, but "
-                f"max_length is {self.max_length}; raise it or leave the sequence out"
-            )
-        return Bounds(self.max_length or longest, self.max_size, self.max_nodes)
+        for index, elements in enumerate(sets):
+            for element in elements:
+                length = self.vocabulary_.length(element)
+                if self.max_length is not None and length > self.max_length:
+                    raise DataError(
+                        f"sample {index} of y holds {element!r}, which has {length} tokens, but "
+                        f"max_length is {self.max_length}; raise it or leave the sequence out"
+                    )
+
+    def _bounds(self, trie: Trie) -> Bounds:
+        longest = int(trie.depth.max())
+        largest = int(np.bincount(trie.sample).max())
+        return Bounds(
+            self.max_length or max(longest, 1), self.max_size, self.max_nodes or ROOM * largest
+        )
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "rule_"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -77,13 +78,25 @@ def fit_learner(
 ) -> BaseEstimator:
     """Fit a clone on classes; one without ``predict_proba`` is calibrated on the way."""
     model = clone(estimator)
-    if not hasattr(model, "predict_proba"):
-        rarest = np.unique(y, return_counts=True)[1].min()
-        if rarest >= 2:
-            folds = min(CALIBRATION_FOLDS, int(rarest))
-            model = CalibratedClassifierCV(model, cv=folds, ensemble=False)
-        # A class seen once cannot be held out; its margin is then squashed uncalibrated.
-    return model.fit(X, y, **params)
+    rarest = int(np.unique(y, return_counts=True)[1].min())
+    # A class seen once cannot be held out; its margin is then squashed uncalibrated.
+    if hasattr(model, "predict_proba") or rarest < 2:
+        return model.fit(X, y, **params)
+    return _fit_calibrated(model, X, y, params, folds=min(CALIBRATION_FOLDS, rarest))
+
+
+def _fit_calibrated(
+    model: BaseEstimator, X: Any, y: IntArray, params: Mapping[str, Any], *, folds: int
+) -> BaseEstimator:
+    calibrated = CalibratedClassifierCV(model, cv=folds, ensemble=False)
+    weights = [value for name, value in params.items() if name.split("__")[-1] == "sample_weight"]
+    if not weights:
+        return calibrated.fit(X, y, **params)
+    with warnings.catch_warnings():
+        # The weights of a pipeline bear the name of the step that takes them. That step gets
+        # them, whatever the calibration, which needs them too, believes of the pipeline.
+        warnings.filterwarnings("ignore", ".*does not appear to accept sample_weight")
+        return calibrated.fit(X, y, **{**params, "sample_weight": weights[0]})
 
 
 def class_probabilities(model: BaseEstimator, X: Any) -> FloatArray:
