@@ -370,3 +370,14 @@ def test_questions_before_fit_and_wrong_known(reversals):
         model.predict("ab")
     with pytest.raises(KindError, match="numeric array"):
         model.predict(np.zeros((2, 2)))
+
+
+def test_with_rule_keeps_the_network_and_leaves_the_model_alone(reversals):
+    model, X, Y = reversals
+    other = model.with_rule(Threshold("tuned"), X, Y)
+    assert other.network_ is model.network_
+    assert other.predict(X) == Y
+    assert isinstance(model.rule_, Margin)
+    assert model.rule is None
+    with pytest.raises(ParameterError, match="rule must be one of"):
+        model.with_rule("margin", X, Y)

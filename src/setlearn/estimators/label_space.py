@@ -99,6 +99,7 @@ class LabelSpace:
 
 def as_label_array(labels: list[Hashable]) -> NDArray[Any]:
     """A 1-d array that gives the labels back unchanged, tuples and mixed kinds too."""
+    labels = [_python_value(label) for label in labels]
     kinds = {type(label) for label in labels}
     if len(kinds) == 1 and kinds <= {str, int, float, bool}:
         array = np.array(labels)
@@ -113,7 +114,7 @@ def sorted_labels(labels: Iterable[Hashable]) -> list[Hashable]:
     """Labels in an order that does not depend on the hash seed, comparable or not."""
     labels = [_python_value(label) for label in labels]
     # Sets compare by inclusion, which leaves most pairs in the order in which they came.
-    if not any(isinstance(label, Set) for label in labels):
+    if not any(map(_holds_set, labels)):
         with suppress(TypeError):
             return sorted(labels)  # type: ignore[type-var]
     return sorted(labels, key=lambda label: (type(label).__name__, _spelled(label)))
@@ -123,6 +124,10 @@ def _python_value(label: Hashable) -> Hashable:
     """A NumPy scalar as the Python value that equals it, if there is one."""
     plain = label.item() if isinstance(label, np.generic) else label
     return plain if hash(plain) == hash(label) else label
+
+
+def _holds_set(label: Hashable) -> bool:
+    return isinstance(label, Set) or (isinstance(label, tuple) and any(map(_holds_set, label)))
 
 
 def _spelled(label: Hashable) -> str:

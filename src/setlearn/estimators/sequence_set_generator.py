@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -23,9 +24,10 @@ from setlearn.generate import Bounds, Generated, GrownLevel, generate
 from setlearn.label_sets import LabelSets
 from setlearn.metrics import mean_f1
 from setlearn.networks.recipes import LSTM
+from setlearn.nodes import IntArray
 from setlearn.rules import Margin, Rule
 from setlearn.scorers.learners import with_seeds
-from setlearn.sequence_inputs import learn_inputs
+from setlearn.sequence_inputs import Inputs, learn_inputs
 from setlearn.sequence_sets import check_one_kind
 from setlearn.trie import END, Trie
 from setlearn.vocabulary import Split, Tokeniser, Vocabulary, read_elements
@@ -93,6 +95,8 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
     rule_ : the fitted rule
     network_ : the trained network
     vocabulary_ : tokens of the sequences
+    held_out_ : array of int
+        Which samples of ``fit`` the network was not trained on; the rule learned from them.
     history_ : list of dicts
         For each epoch ``loss``, ``held_out_f1``, ``seconds`` and more.
     truncated_ : array of bool
@@ -182,11 +186,32 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         self.history_ = training.fit(
             plan, self.validation, rng, checkpoint=checkpoint, verbose=self.verbose
         )
+        self.held_out_ = training.held_out
         self.scorer_ = SequenceScorer(self.network_)
-        self.rule_ = rule if self.random_state is None else with_seeds(rule, rng)
-        if self.rule_.learns:
-            self.rule_.fit(*training.scored(training.unseen))
+        unseen = self.held_out_ if len(self.held_out_) else np.arange(len(inputs))
+        if self.random_state is not None:
+            rule = with_seeds(rule, rng)
+        self.rule_ = self._fit_rule(rule, inputs, trie, unseen)
         return self
+
+    def with_rule(self, rule: Rule, X: Any, y: Any) -> Self:
+        """A copy of this fitted model with another rule, learned from these samples.
+
+        The network stays as it is, so they should be samples that it was not trained on:
+        ``held_out_`` says which those of ``fit`` were.
+        """
+        self._check_fitted()
+        X, sets = _listed(X), read_elements(_listed(y), self.vocabulary_.tokeniser, "y")
+        inputs = self.reader_.read(X)
+        _check_samples(len(inputs), len(sets))
+        trie = Trie.of(self.vocabulary_.encode(sets), len(sets))
+        other = copy(self)
+        other.rule = rule
+        other.rule_ = self._fit_rule(other._new_rule(), inputs, trie, np.arange(len(inputs)))
+        return other
+
+    def _fit_rule(self, rule: Rule, inputs: Inputs, trie: Trie, samples: IntArray) -> Rule:
+        return rule.fit(*self.scorer_.gold_nodes(inputs, trie, samples)) if rule.learns else rule
 
     def predict(self, X: Any) -> list[frozenset[Any]]:
         """The set of each input."""

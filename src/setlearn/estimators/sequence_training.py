@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from torch import Tensor
 
 from setlearn.errors import DataError
@@ -29,7 +28,7 @@ from setlearn.networks.training import (
     pick_device,
     seeded,
 )
-from setlearn.nodes import IntArray, Nodes
+from setlearn.nodes import IntArray
 from setlearn.rules import Margin
 from setlearn.scorers.sequences import SequenceScorer, encode_inputs
 from setlearn.sequence_inputs import InputReader, Inputs, NumericReader, TokenReader
@@ -38,7 +37,7 @@ from setlearn.trie import Sequences, Trie
 __all__ = ["SequenceTraining", "new_network"]
 
 CHUNK = 64
-"""Samples whose trees are scored together."""
+"""Watched samples that are answered together."""
 
 WATCHED = 200
 """Samples that are answered after each epoch: enough to see progress, few enough to wait for."""
@@ -88,10 +87,9 @@ class SequenceTraining:
         checkpoint: Path | None,
         verbose: bool,
     ) -> list[Epoch]:
-        """Train, and remember which samples were only watched."""
-        train, held_out = hold_out(np.arange(len(self.inputs)), validation, rng)
-        self.unseen = held_out if len(held_out) else train
-        self.watched = self.unseen[:WATCHED]
+        """Train on most samples, watching those that are held out."""
+        train, self.held_out = hold_out(np.arange(len(self.inputs)), validation, rng)
+        self.watched = (self.held_out if len(self.held_out) else train)[:WATCHED]
         trainer = Trainer(
             self.network,
             lambda rows: self.loss(train[rows.numpy()]),
@@ -120,29 +118,18 @@ class SequenceTraining:
 
     def judge(self) -> dict[str, float]:
         """Mean F1 of the watched samples' sets under a Margin, and their loss to break ties."""
-        chunks = _chunks(self.watched)
+        chunks, scorer = _chunks(self.watched), SequenceScorer(self.network)
         loss = float(np.mean([float(self.loss(samples)) for samples in chunks]))
-        rule = Margin(space="log").fit(*self.scored(self.watched))
+        rule = Margin(space="log").fit(*scorer.gold_nodes(self.inputs, self.trie, self.watched))
         bounds = Bounds(self.bounds.max_length, self.bounds.max_size, WATCHED_NODES)
         predicted = []
         for samples in chunks:
-            found = generate(SequenceScorer(self.network), rule, self.inputs.part(samples), bounds)
+            found = generate(scorer, rule, self.inputs.part(samples), bounds)
             predicted += found.sequences().as_sets(len(samples))
         true = self.sequences.as_sets(len(self.inputs))
         f1 = mean_f1([true[sample] for sample in self.watched], predicted)
         # The loss decides only between equal sets, as all are while the network knows nothing.
         return {"held_out": f1 - 1e-4 * min(loss, 100.0), "held_out_f1": f1, "held_out_loss": loss}
-
-    def scored(self, samples: IntArray) -> tuple[Nodes, sparse.csr_array]:
-        """The nodes of these samples' true trees with their right choices, for a rule to learn."""
-        scorer = SequenceScorer(self.network)
-        parts = [scorer.gold_nodes(self.inputs, self.trie, chunk) for chunk in _chunks(samples)]
-        nodes = Nodes(
-            np.concatenate([part.sample for part in parts]),
-            np.concatenate([part.depth for part in parts]),
-            np.concatenate([part.probabilities for part in parts]),
-        )
-        return nodes, self.trie.take(samples).right_choices(self.network.n_choices)
 
     def _digest(self) -> str:
         """What a checkpoint must agree on beside the shapes: the very data."""

@@ -23,6 +23,18 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
     A rule is a scikit-learn estimator over choice points: ``__init__`` only stores, ``fit``
     learns attributes that end in an underscore, ``clone`` and ``set_params`` work. Any rule
     works with any scorer.
+
+    Examples
+    --------
+    A rule of one's own is a class with two methods:
+
+    >>> class AboveAverage(Rule):
+    ...     def fit(self, nodes, positive):
+    ...         return self
+    ...     def accept(self, nodes):
+    ...         return nodes.probabilities > nodes.probabilities.mean(axis=1, keepdims=True)
+    >>> AboveAverage().accept(Nodes.roots(np.array([[0.5, 0.1, 0.4]])))
+    array([[ True, False,  True]])
     """
 
     @property

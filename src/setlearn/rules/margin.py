@@ -335,13 +335,18 @@ def _until_repeats(
 
 
 def _repeats_before(scores: FloatArray, score: FloatArray, lam: FloatArray) -> FloatArray:
-    """How many m ≥ 1 there are with P(y) - m·λ ≥ ``score``, in the very floats of the loop."""
+    """How many m ≥ 1 there are with P(y) - m·λ ≥ ``score``, in the very floats of the loop.
+
+    Counts beyond the number of choices may be too low: any of them ends the process.
+    """
     lam, score = lam[:, None], score[:, None]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        guess = np.floor((scores - score) / lam)
-        # The division may round across a tie; the products that the loop compares decide.
-        one_more = scores - (guess + 1) * lam >= score
-        one_less = scores - guess * lam < score
-        count = np.maximum(guess + one_more - one_less, 0)
+        count = np.floor((scores - score) / lam)
+        # The division may round across a tie; the products that the loop compares decide. Where
+        # λ is too small for the floats to show, they go on being tied.
+        count -= scores - count * lam < score
+        most = scores.shape[1]
+        while (more := (count < most) & (scores - (count + 1) * lam >= score)).any():
+            count += more
     never_ends = (lam == 0) & (scores >= score)
-    return np.where(never_ends, np.inf, np.where(lam == 0, 0, count))
+    return np.where(never_ends, np.inf, np.where(lam == 0, 0, np.maximum(count, 0)))

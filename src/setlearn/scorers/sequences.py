@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from scipy import sparse
 from torch import Tensor
 
 from setlearn.networks.sequence_network import Memory, SequenceNetwork, State, score_trie
@@ -18,6 +19,9 @@ __all__ = ["SequenceScorer", "encode_inputs"]
 MOST_NODES = 4096
 """Prefixes that go through the network in one call; more are cut into several."""
 
+
+CHUNK = 64
+"""Samples whose true trees are scored together."""
 
 DECIMALS = 10
 """Of probabilities: sums in another order differ from the 15th on."""
@@ -64,13 +68,20 @@ class SequenceScorer:
         nodes = Nodes(sample, step.nodes.depth[parent] + 1, probabilities)
         return Step(nodes, _Prefixes(prefixes.memory, state))
 
-    @torch.no_grad()
-    def gold_nodes(self, X: Inputs, trie: Trie, samples: IntArray) -> Nodes:
-        """The nodes of true tries, scored: what rules learn from. Ordered as in ``trie.take``."""
-        memory = encode_inputs(self.network, X, samples)
+    def gold_nodes(
+        self, X: Inputs, trie: Trie, samples: IntArray
+    ) -> tuple[Nodes, sparse.csr_array]:
+        """The nodes of these samples' true trees, scored, and the right choices at each."""
+        chunks = [samples[first : first + CHUNK] for first in range(0, len(samples), CHUNK)]
+        scores = np.concatenate([self._trie_scores(X, trie, chunk) for chunk in chunks])
         part = trie.take(samples)
-        probabilities = _probabilities(score_trie(self.network, memory, part))
-        return Nodes(samples[part.sample], part.depth, probabilities)
+        nodes = Nodes(samples[part.sample], part.depth, scores)
+        return nodes, part.right_choices(self.network.n_choices)
+
+    @torch.no_grad()
+    def _trie_scores(self, X: Inputs, trie: Trie, samples: IntArray) -> FloatArray:
+        memory = encode_inputs(self.network, X, samples)
+        return _probabilities(score_trie(self.network, memory, trie.take(samples)))
 
     def _advance_part(
         self, prefixes: _Prefixes, sample: IntArray, parent: IntArray, token: IntArray
