@@ -2,7 +2,8 @@
 
 Run by ``make bench``; takes some minutes. Prints a table and writes it to
 ``benchmarks/results/labels.json``. Only ratios of things measured side by side in one run mean
-anything; seconds and bytes are there for orientation.
+anything. Times are CPU times of one process with one thread (``OMP_NUM_THREADS=1``, as the
+Makefile has it), so that other work on the machine disturbs them little.
 """
 
 import argparse
@@ -18,7 +19,7 @@ from importlib.metadata import version
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 from sklearn.datasets import make_multilabel_classification
@@ -63,15 +64,15 @@ def at_most(limit, part, what, against, ours, theirs, unit="s"):
 
 
 def interleaved(repeats, *calls):
-    """Median seconds of each call, taken in turns so that a busy moment hits all alike."""
+    """Median CPU seconds of each call, taken in turns so that a busy moment hits all alike."""
     seconds = [[] for _ in calls]
     for call in calls:
         call()  # caches and lazy imports are not what is measured
     for _ in range(repeats):
         for call, taken in zip(calls, seconds, strict=True):
-            start = perf_counter()
+            start = process_time()
             call()
-            taken.append(perf_counter() - start)
+            taken.append(process_time() - start)
     return [median(taken) for taken in seconds]
 
 
@@ -233,9 +234,9 @@ def import_cost(repeats):
 
 def seconds_to_import(statement):
     program = (
-        "from time import perf_counter; start = perf_counter()\n"
+        "from time import process_time; start = process_time()\n"
         f"{statement}\n"
-        "end = perf_counter(); import sys; assert 'torch' not in sys.modules; print(end - start)"
+        "end = process_time(); import sys; assert 'torch' not in sys.modules; print(end - start)"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], check=True, capture_output=True, text=True

@@ -20,7 +20,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from setlearn.errors import DataError, NotFittedError, ParameterError
 from setlearn.estimators.fit_params import params_for_learner
 from setlearn.estimators.inputs import check_inputs, one_sample
-from setlearn.estimators.label_space import LabelSpace, UnknownLabels
+from setlearn.estimators.label_space import LabelSpace, UnknownLabels, sparse_mask
 from setlearn.estimators.label_trace import LabelTrace
 from setlearn.estimators.out_of_fold import fit_out_of_fold
 from setlearn.estimators.prefit import check_prefit, in_order_of_learner, refuse_fit_params
@@ -151,6 +151,8 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
     def predict(self, X: Any) -> Any:
         """Predict the set of each sample, in the kind that ``fit`` was given."""
         nodes = self._score(X)
+        if self.space_.kind == "indicator":  # which is dense anyway
+            return self._labels_only(self.rule_.accept(nodes)).astype(self.space_.dtype)
         return self.space_.answer(self._kept(nodes))
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -322,7 +324,7 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
     def _kept(self, nodes: Nodes) -> sparse.csr_array:
         """The labels that the rule keeps, (n, labels); dense only a chunk at a time."""
         chunks = [
-            sparse.csr_array(self._labels_only(self.rule_.accept(nodes[rows])))
+            sparse_mask(self._labels_only(self.rule_.accept(nodes[rows])))
             for rows in nodes.row_chunks()
         ]
         return sparse.csr_array(sparse.vstack(chunks)) if len(chunks) > 1 else chunks[0]

@@ -344,9 +344,9 @@ def _repeats_before(scores: FloatArray, score: FloatArray, lam: FloatArray) -> F
         count = np.floor((scores - score) / lam)
         # The division may round across a tie; the products that the loop compares decide. Where
         # λ is too small for the floats to show, they go on being tied.
-        count -= scores - count * lam < score
+        count = np.maximum(count - (scores - count * lam < score), 0)
         most = scores.shape[1]
         while (more := (count < most) & (scores - (count + 1) * lam >= score)).any():
             count += more
     never_ends = (lam == 0) & (scores >= score)
-    return np.where(never_ends, np.inf, np.where(lam == 0, 0, np.maximum(count, 0)))
+    return np.where(never_ends, np.inf, np.where(lam == 0, 0, count))

@@ -1,0 +1,28 @@
+"""Runs the examples of the docstrings, the README and the docs as tests."""
+
+import os
+from doctest import ELLIPSIS, NORMALIZE_WHITESPACE
+
+from sybil import Sybil
+from sybil.document import PythonDocStringDocument
+from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
+from sybil.parsers.rest import DocTestParser
+
+# Before NumPy and its kin are imported: processes, not BLAS threads, fill the cores.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+OPTIONS = ELLIPSIS | NORMALIZE_WHITESPACE
+
+# A module is imported when the first of its examples runs, not before.
+docstrings = Sybil(
+    path="src",
+    parsers=[DocTestParser(optionflags=OPTIONS)],
+    pattern="*.py",
+    document_types={".py": PythonDocStringDocument},
+)
+pages = Sybil(
+    parsers=[PythonCodeBlockParser(doctest_optionflags=OPTIONS), SkipParser()],
+    patterns=["README.md", "docs/*.md"],
+)
+
+pytest_collect_file = (docstrings + pages).pytest()

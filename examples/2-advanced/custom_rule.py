@@ -1,0 +1,49 @@
+"""A rule of your own: keep what comes before the largest drop in the sorted scores."""
+
+import numpy as np
+from sklearn.datasets import make_multilabel_classification
+from sklearn.model_selection import KFold, cross_val_score
+
+from setlearn import SetClassifier
+from setlearn.rules import Margin, Rule, Threshold
+
+
+class LargestDrop(Rule):
+    """Sort the scores; cut where the next one is furthest away, after ``most`` at the latest."""
+
+    def __init__(self, most=6):
+        self.most = most
+
+    @property
+    def learns(self):
+        """Nothing, so the classifier needs no folds."""
+        return False
+
+    def fit(self, nodes, positive):
+        """Learn nothing."""
+        return self
+
+    def accept(self, nodes):
+        """Keep what stands above the largest drop, and what is known."""
+        falling = -np.sort(-nodes.probabilities, axis=1)  # (n, V)
+        drops = falling[:, :-1] - falling[:, 1:]
+        last = drops[:, : self.most].argmax(axis=1)  # the place of the last one kept
+        kept = nodes.probabilities >= falling[np.arange(len(nodes)), last][:, None]
+        return kept if nodes.known is None else kept | nodes.known
+
+
+def main():
+    X, Y = make_multilabel_classification(
+        600, n_features=30, n_classes=8, n_labels=3, allow_unlabeled=False, random_state=0
+    )
+    folds = KFold(3, shuffle=True, random_state=0)
+    for rule in [LargestDrop(), Margin(), Threshold(0.5)]:
+        classifier = SetClassifier(rule=rule, random_state=0, verbose=False)
+        scores = cross_val_score(classifier, X, Y, cv=folds)
+        print(f"{rule!s:<14} mean F1 {scores.mean():.3f} ± {scores.std():.3f}")
+    print()
+    print(SetClassifier(rule=LargestDrop(), random_state=0, verbose=False).fit(X, Y).trace(X[0]))
+
+
+if __name__ == "__main__":
+    main()
