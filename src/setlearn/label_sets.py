@@ -41,6 +41,11 @@ def read_label_sets(Y: Samples, name: str) -> LabelSets | sparse.csr_array:
         if array.ndim != 1:
             return _read_dense(array, name)
         Y = list(array)
+    if are_indicator_rows(Y):
+        raise KindError(
+            f"{name} is made of lists of 0 and 1, which may be sets or rows of an indicator; "
+            f"make rows a matrix with np.array, and write sets as sets"
+        )
     samples = read_samples(Y, name)
     return [frozen(sample, sample_name(i, name)) for i, sample in enumerate(samples)]
 

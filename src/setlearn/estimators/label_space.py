@@ -74,11 +74,13 @@ class LabelSpace:
         return indicator_of_rows(rows, len(self.classes))
 
     def in_own_kind(self, Y: Any) -> Any:
-        """Y, but rows of 0 and 1 as a matrix where ``fit`` was given one; else lists are sets."""
+        """Y, but lists of 0 and 1 as what ``fit`` was given: rows of a matrix, or sets."""
+        if not are_indicator_rows(Y):
+            return Y
         speaks_in_matrices = self.kind in ("indicator", "sparse")
-        if speaks_in_matrices and are_indicator_rows(Y) and len(Y[0]) == len(self.classes):
+        if speaks_in_matrices and len(Y[0]) == len(self.classes):
             return np.asarray(Y)
-        return Y
+        return [frozenset(labels) for labels in Y]
 
     def answer(self, kept: sparse.csr_array) -> Any:
         """Kept labels (n, labels) in the kind of container that ``fit`` was given."""

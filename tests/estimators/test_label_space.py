@@ -1,0 +1,106 @@
+"""Labels in an order of their own, and containers read and answered without loss."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from setlearn.estimators.label_space import LabelSpace, as_label_array, sorted_labels
+
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text(max_size=3)
+    | st.floats(allow_nan=False)
+    | st.binary(max_size=2)
+)
+labels = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3).map(tuple) | st.frozensets(inner, max_size=3),
+    max_leaves=4,
+)
+label_lists = st.lists(labels, min_size=1, max_size=6, unique=True)
+
+
+@settings(max_examples=300, deadline=None)
+@given(label_lists, st.randoms())
+def test_the_order_of_labels_does_not_depend_on_how_they_came(given_labels, random):
+    shuffled = list(given_labels)
+    random.shuffle(shuffled)
+    assert sorted_labels(shuffled) == sorted_labels(given_labels)
+    assert set(sorted_labels(given_labels)) == set(given_labels)
+
+
+@pytest.mark.parametrize(
+    "given_labels",
+    [
+        [frozenset({1}), frozenset({2}), frozenset({1, 2})],
+        [(0, frozenset({1})), (0, frozenset({2}))],
+        [frozenset({"ab", "cd"}), frozenset({"cd", "ef"}), frozenset()],
+    ],
+)
+def test_sets_as_labels_have_an_order_too(given_labels):
+    orders = {tuple(sorted_labels(shuffled)) for shuffled in permutations(given_labels)}
+    assert len(orders) == 1
+
+
+@pytest.mark.parametrize(
+    ("given_labels", "expected"),
+    [
+        ([10, 9, -1], [-1, 9, 10]),
+        (["b", "a", "B"], ["B", "a", "b"]),
+        ([(2, 1), (1, 10), (1, 9)], [(1, 9), (1, 10), (2, 1)]),
+        (np.array([3, 1, 2]), [1, 2, 3]),
+    ],
+)
+def test_comparable_labels_are_in_their_natural_order(given_labels, expected):
+    assert sorted_labels(given_labels) == expected
+
+
+@settings(max_examples=300, deadline=None)
+@given(label_lists)
+def test_an_array_of_labels_gives_them_back(given_labels):
+    array = as_label_array(given_labels)
+    assert array.shape == (len(given_labels),)
+    assert array.tolist() == given_labels
+    assert [type(label) for label in array.tolist()] == [type(label) for label in given_labels]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.frozensets(labels, max_size=4), min_size=1, max_size=5))
+def test_sets_survive_the_indicator(sets):
+    space, right = LabelSpace.read(sets)
+    assert space.kind == "sets"
+    assert space.answer(right) == sets
+    assert (space.encode(sets, "error") != right).nnz == 0
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.lists(st.integers(0, 1), min_size=3, max_size=3), min_size=1, max_size=5),
+    st.sampled_from([np.array, sparse.csr_array, sparse.csr_matrix, sparse.coo_array, list]),
+)
+def test_indicators_survive_too(rows, container):
+    space, right = LabelSpace.read(container(rows))
+    answer = space.answer(right)
+    assert type(answer) is (np.ndarray if container in (list, np.array) else type(container(rows)))
+    dense = answer.toarray() if sparse.issparse(answer) else answer
+    assert dense.tolist() == rows
+
+
+def test_what_is_read_is_not_changed():
+    thin = sparse.csr_array((np.array([1, 0, 1]), ([0, 0, 1], [2, 1, 0])), shape=(2, 3))
+    before = thin.nnz
+    _, right = LabelSpace.read(thin)
+    assert (thin.nnz, right.nnz) == (before, 2)
+
+
+@pytest.mark.parametrize("container", [np.array, sparse.csr_array, list])
+def test_the_columns_of_an_indicator_are_plain_numbers(container):
+    space, _ = LabelSpace.read(container([[0, 1], [1, 0]]))
+    assert space.classes.dtype.kind == "i"
+    assert space.classes.tolist() == [0, 1]

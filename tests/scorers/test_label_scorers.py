@@ -1,0 +1,159 @@
+"""What learners of all shapes answer, in one shape."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from setlearn.errors import DataError
+from setlearn.scorers import MarginalScorer, SoftmaxScorer
+from setlearn.scorers.learners import (
+    answers_indicators,
+    class_probabilities,
+    fit_learner,
+    label_probabilities,
+    params_of_rows,
+    with_seeds,
+)
+from tests.estimators.data import tagged
+
+X, Y = tagged(40)
+
+
+@pytest.mark.parametrize(
+    ("learner", "natively"),
+    [
+        (DecisionTreeClassifier(), True),
+        (KNeighborsClassifier(), True),
+        (MLPClassifier(), True),
+        (LogisticRegression(), False),
+        (SVC(), False),
+        (RidgeClassifier(), False),  # takes indicators, but has no probabilities for them
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_who_takes_indicators(learner, natively):
+    assert answers_indicators(learner) is natively
+    scorer = MarginalScorer(learner, n_labels=4)
+    if not isinstance(learner, MLPClassifier):
+        scorer.fit(X, sparse.csr_array(Y.astype(bool)), {})
+        assert hasattr(scorer, "model_") is natively
+
+
+def test_labels_that_do_not_vary_get_their_smoothed_frequency():
+    constant = np.column_stack([Y, np.zeros(40, int), np.ones(40, int)]).astype(bool)
+    for learner in (DecisionTreeClassifier(random_state=0), LogisticRegression()):
+        scorer = MarginalScorer(learner, n_labels=6).fit(X, sparse.csr_array(constant), {})
+        P = scorer.label_scores(X)
+        np.testing.assert_allclose(P[:, 4], 0.5 / 41)
+        np.testing.assert_allclose(P[:, 5], 40.5 / 41)
+        alone = MarginalScorer(learner, n_labels=4).fit(X, sparse.csr_array(Y.astype(bool)), {})
+        assert (P[:, :4] == alone.label_scores(X)).all()
+
+
+def test_when_no_label_varies_there_is_nothing_to_fit():
+    nothing = sparse.csr_array(np.zeros((40, 3), bool))
+    P = MarginalScorer(LogisticRegression(), n_labels=3).fit(X, nothing, {}).label_scores(X)
+    np.testing.assert_allclose(P, np.full((40, 3), 0.5 / 41))
+
+
+def test_a_sure_learner_is_never_quite_sure():
+    scorer = MarginalScorer(DecisionTreeClassifier(), n_labels=4)
+    P = scorer.fit(X, sparse.csr_array(Y.astype(bool)), {}).label_scores(X)
+    assert ((P > 0) & (P < 1)).all()
+    assert ((P > 0.5) == Y).all()
+
+
+def test_a_list_of_columns_with_one_class_only():
+    constant = np.column_stack([Y[:, :2], np.zeros(40, int), np.ones(40, int)])
+    P = label_probabilities(DecisionTreeClassifier().fit(X, constant), X)
+    assert (P[:, 2] == 0).all()
+    assert (P[:, 3] == 1).all()
+
+
+def test_softmax_gives_one_row_an_element():
+    rows, columns = np.nonzero(Y)
+    expected = LogisticRegression().fit(X[rows], columns).predict_proba(X)
+    scorer = SoftmaxScorer(LogisticRegression(), n_labels=4)
+    P = scorer.fit(X, sparse.csr_array(Y.astype(bool)), {}).label_scores(X)
+    np.testing.assert_allclose(P, expected)
+
+
+def test_softmax_with_nothing_as_a_choice():
+    some = Y.astype(bool)
+    some[:5] = False
+    scorer = SoftmaxScorer(LogisticRegression(), n_labels=4, empty_choice=True)
+    scorer.fit(X, sparse.csr_array(some), {})
+    right = scorer.right_choices(sparse.csr_array(some)).toarray()
+    assert (right[:, :4] == some).all()
+    assert (right[:, 4] == ~some.any(axis=1)).all()
+    step = scorer.start(X, known=some)
+    assert step.nodes.probabilities.shape == step.nodes.known.shape == (40, 5)
+    assert not step.nodes.known[:, 4].any()
+    np.testing.assert_allclose(step.nodes.probabilities.sum(axis=1), 1)
+
+
+def test_an_element_unseen_in_training_has_no_probability():
+    some = Y.astype(bool)
+    some[:, 2] = False
+    P = SoftmaxScorer(LogisticRegression(), n_labels=4).fit(X, sparse.csr_array(some), {})
+    assert (P.label_scores(X)[:, 2] == 0).all()
+    only = np.zeros((40, 4), bool)
+    only[:, 1] = True
+    P = SoftmaxScorer(LogisticRegression(), n_labels=4).fit(X, sparse.csr_array(only), {})
+    assert P.label_scores(X).tolist() == [[0, 1, 0, 0]] * 40
+
+
+def test_a_fitted_learner_whose_classes_stand_in_another_order():
+    learner = LogisticRegression().fit(X, X.argmax(axis=1))
+    scorer = SoftmaxScorer(learner, n_labels=4).prefit(np.array([2, 0, 3, 1]))
+    moved = scorer.label_scores(X)
+    assert (moved[:, [2, 0, 3, 1]] == learner.predict_proba(X)).all()
+
+
+def test_a_fitted_learner_of_other_labels():
+    scorer = MarginalScorer(DecisionTreeClassifier().fit(X, Y), n_labels=3).prefit()
+    with pytest.raises(DataError, match="answers for 4 labels but Y has 3"):
+        scorer.label_scores(X)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_a_learner_without_probabilities_is_calibrated(n_classes):
+    y = X[:, :n_classes].argmax(axis=1)
+    P = class_probabilities(fit_learner(LinearSVC(), X, y, {}), X)
+    assert P.shape == (40, n_classes)
+    np.testing.assert_allclose(P.sum(axis=1), 1)
+    assert np.mean(P.argmax(axis=1) == y) > 0.8
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_a_class_seen_once_is_squashed_instead(n_classes):
+    y = X[:, : n_classes - 1].argmax(axis=1)
+    y[0] = n_classes - 1
+    model = fit_learner(LinearSVC(), X, y, {})
+    assert isinstance(model, LinearSVC)
+    P = class_probabilities(model, X)
+    assert P.shape == (40, n_classes)
+    np.testing.assert_allclose(P.sum(axis=1), 1)
+    assert (P.argmax(axis=1) == model.predict(X)).all()
+
+
+def test_parameters_of_rows():
+    rows = np.array([3, 3, 0])
+    weights = np.arange(4.0)
+    cut = params_of_rows({"w": weights, "l": [0, 1, 2, 3], "s": "abcd", "n": 4}, rows, 4)
+    assert cut["w"].tolist() == [3, 3, 0]
+    assert cut["l"] == [3, 3, 0]
+    assert (cut["s"], cut["n"]) == ("abcd", 4)
+
+
+def test_only_open_seeds_are_drawn():
+    open_seed = with_seeds(DecisionTreeClassifier(), np.random.RandomState(0))
+    assert open_seed.random_state == with_seeds(open_seed, np.random.RandomState(1)).random_state
+    assert open_seed.random_state is not None
+    again = with_seeds(DecisionTreeClassifier(), np.random.RandomState(0))
+    assert again.random_state == open_seed.random_state
