@@ -69,7 +69,7 @@ def test_a_map_of_200_strings_is_memorised_exactly():
         validation=0,
         batch_size=50,
         learning_rate=0.01,
-        max_steps=1500,
+        max_steps=600,
         patience=40,
         random_state=0,
     ).fit(X, Y)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from setlearn.errors import DataError, KindError
 from setlearn.metrics import matched_edit_distance, mean_edit_distance
-from setlearn.metrics.sequences import _encode, _rank, _token_ids
+from setlearn.metrics.sequences import _encode, _token_ids
+from setlearn.ordering import canonical_rank
 
 strings = st.text("abc", max_size=4)
 string_sets = st.frozensets(strings, max_size=4)
@@ -94,7 +95,7 @@ def test_sets_of_sets_are_read_in_one_order():
 
 @given(st.sets(st.recursive(tokens, lambda inner: st.frozensets(inner, max_size=3)), min_size=2))
 def test_different_tokens_never_share_a_rank(distinct):
-    assert len(set(map(_rank, distinct))) == len(distinct)
+    assert len(set(map(canonical_rank, distinct))) == len(distinct)
 
 
 def test_order_cannot_matter_in_sets_of_sets():

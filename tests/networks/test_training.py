@@ -13,11 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors import safe_open
+from safetensors.torch import load_file, save
 from torch import nn
 
 import setlearn.networks.training as training
 from setlearn.errors import DataError, ParameterError, SetlearnError
+from setlearn.networks.checkpoint import read_checkpoint
 from setlearn.networks.training import Plan, Trainer, hold_out, pick_device, seeded
 
 N_ROWS = 100
@@ -214,14 +216,14 @@ class TestCheckpoint:
             child.wait()
         assert child.returncode == -signal.SIGKILL
         assert not result.exists()
-        reached = training._read_checkpoint(folder)[1]["history"][-1]["step"]
+        reached = read_checkpoint(folder)[1]["history"][-1]["step"]
         assert 0 < reached < 300
 
         assert start_child(folder, result, 0).wait(timeout=60) == 0
         whole = line_trainer()
         history = whole.fit()
         assert_same_weights(load_file(result), weights_of(whole))
-        with training.safe_open(result, framework="pt") as resumed:
+        with safe_open(result, framework="pt") as resumed:
             assert resumed.metadata()["steps"] == str([row["step"] for row in history])
 
     def test_stopping_between_epochs_changes_nothing(self, tmp_path):
@@ -305,7 +307,7 @@ class TestCheckpoint:
                 "cut off": bytes(content[: len(content) // 2]),
                 "flipped": bytes(content),
                 "text": b"not a checkpoint at all, but long enough to look like one",
-                "bare": training.save({"a": torch.ones(1)}),
+                "bare": save({"a": torch.ones(1)}),
             }[damage]
         )
         with pytest.raises(DataError, match=r"cannot be read.*delete it"):

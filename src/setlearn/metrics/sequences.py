@@ -11,6 +11,7 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 from scipy.optimize import linear_sum_assignment
 
+from setlearn.errors import KindError
 from setlearn.label_sets import LabelSets, Samples
 from setlearn.metrics._reading import check_lengths, sample_mean
 from setlearn.nodes import FloatArray, IntArray
@@ -110,8 +111,14 @@ def read_sequence_sets(Y_true: Samples, Y_pred: Samples) -> tuple[LabelSets, Lab
     true = read_sets_of_sequences(Y_true, "Y_true")
     predicted = read_sets_of_sequences(Y_pred, "Y_pred")
     check_lengths(len(true), len(predicted))
-    # ("a", "b") and "ab" are no edit apart and yet not equal: no figure would be right.
-    check_one_kind([*true, *predicted], "Y_true and Y_pred")
+    kinds = {check_one_kind(true, "Y_true"), check_one_kind(predicted, "Y_pred")} - {None}
+    if len(kinds) > 1:
+        # ("a", "b") and "ab" are no edit apart and yet not equal: no figure would be right.
+        names = sorted(kind.__name__ for kind in kinds if kind is not None)
+        raise KindError(
+            f"sequences must be of one kind in Y_true and Y_pred, got {' and '.join(names)}; "
+            "turn them all into tuples, say"
+        )
     return true, predicted
 
 
