@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Set
-from contextlib import suppress
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
@@ -19,6 +18,7 @@ from sklearn.utils.validation import column_or_1d
 from setlearn.errors import DataError, KindError, UnknownLabelWarning
 from setlearn.label_sets import are_indicator_rows, indicator_of_rows, read_label_sets
 from setlearn.nodes import BoolArray
+from setlearn.ordering import canonical_rank
 
 __all__ = ["Kind", "LabelSpace", "UnknownLabels", "sparse_mask"]
 
@@ -119,33 +119,10 @@ def as_label_array(labels: list[Hashable]) -> NDArray[Any]:
     return array
 
 
-def sorted_labels(labels: Iterable[Hashable]) -> list[Hashable]:
-    """Labels in an order that does not depend on the hash seed, comparable or not."""
-    labels = [_python_value(label) for label in labels]
-    # Sets compare by inclusion, which leaves most pairs in the order in which they came.
-    if not any(map(_holds_set, labels)):
-        with suppress(TypeError):
-            return sorted(labels)  # type: ignore[type-var]
-    return sorted(labels, key=lambda label: (type(label).__name__, _spelled(label)))
-
-
 def _python_value(label: Hashable) -> Hashable:
     """A NumPy scalar as the Python value that equals it, if there is one."""
     plain = label.item() if isinstance(label, np.generic) else label
     return plain if hash(plain) == hash(label) else label
-
-
-def _holds_set(label: Hashable) -> bool:
-    return isinstance(label, Set) or (isinstance(label, tuple) and any(map(_holds_set, label)))
-
-
-def _spelled(label: Hashable) -> str:
-    """``repr``, but with the elements of sets in order."""
-    if isinstance(label, Set):
-        return "{" + ", ".join(sorted(map(_spelled, label))) + "}"
-    if isinstance(label, tuple):
-        return "(" + ", ".join(map(_spelled, label)) + ")"
-    return repr(label)
 
 
 def _is_plain(Y: Any) -> bool:
@@ -200,7 +177,7 @@ def _check_one_kind(Y: Any) -> None:
 
 
 def _read_sets(sets: list[frozenset[Hashable]]) -> tuple[LabelSpace, sparse.csr_array]:
-    labels = sorted_labels(set().union(*sets))
+    labels = sorted(map(_python_value, set().union(*sets)), key=canonical_rank)
     for label in labels:
         if label != label:  # nan is the one value that differs from itself
             raise DataError("Y holds the label nan, which equals no label; use None or a string")

@@ -343,7 +343,11 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
             raise ParameterError(
                 f"rule must be one of setlearn.rules such as Margin(), got {self.rule!r}"
             )
-        return clone(self.rule) if self.rule is not None else Margin(space="log")
+        if self.rule is None:
+            return Margin(space="log")
+        self.rule.check_parameters()
+        rule: Rule = clone(self.rule)
+        return rule
 
     def _plan(self) -> Plan:
         from setlearn.networks.training import Plan

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from setlearn.errors import DataError
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, dense_mask
-from setlearn.rules.base import Rule, check_positive, fill_up, learned_min_size
+from setlearn.rules.base import Rule, check_min_size, check_positive, fill_up, learned_min_size
 from setlearn.rules.threshold import best_cut, check_cut
 
 if TYPE_CHECKING:
@@ -68,6 +68,12 @@ class LambdaNetwork(Rule):
         self.random_state = random_state
         self.verbose = verbose
 
+    def check_parameters(self) -> None:
+        """Raise unless the cut and the numbers of training are in range."""
+        check_cut(self.cut)
+        check_min_size(self.min_size)
+        self._plan()
+
     @abstractmethod
     def build(self, n_choices: int, n_positions: int) -> nn.Module:
         """Make the untrained module: logits (n, V) and position (n,) in, logits (n, V) out."""
@@ -76,7 +82,7 @@ class LambdaNetwork(Rule):
         """Train the network on most samples, and on the others watch it and tune the cut."""
         from setlearn.networks.training import hold_out, seeded
 
-        check_cut(self.cut)
+        self.check_parameters()
         check_positive(nodes, positive)
         self.min_size_ = learned_min_size(self.min_size, nodes, positive)
         rng = check_random_state(self.random_state)
