@@ -63,7 +63,9 @@ def test_ids_do_not_depend_on_the_hash_seed():
 
 def test_unknown_tokens():
     vocabulary = Vocabulary.learn([frozenset({"ab"})], CHAR)
-    assert vocabulary.encode([frozenset({"ab", "az"})]).as_sets(1) == [{(1, 2)}]
+    known, unseen = vocabulary.split_unseen([frozenset({"ab", "az"})])
+    assert vocabulary.encode(known).as_sets(1) == [{(1, 2)}]
+    assert unseen == [(0, "az")]
     reader = learn_inputs(["ab"], CHAR)
     assert reader.read(["bz", ""]).values.tolist() == [2, UNKNOWN, UNKNOWN]
 

@@ -20,7 +20,7 @@ class Bounds:
     """How far a set may grow; what lies beyond is cut off and flagged, never silently dropped.
 
     ``max_length`` tokens a sequence, ``max_size`` sequences a sample, and ``max_nodes`` prefixes
-    a sample in all, the most probable ones of each level first.
+    a sample in all, the most probable ones of each level first and at least one a level.
     """
 
     max_length: int
@@ -68,7 +68,8 @@ def generate(
     ``accept`` on the frontier says which tokens may follow each prefix. An accepted end symbol
     closes the prefix into a sequence; at the root it means that the set may be empty, and adds
     nothing. ``known`` holds the trees of sequences that are given: their choices are in the
-    memory of each node from the start, and they never come out again.
+    memory of each node from the start, and they never come out again; the tree grows along them
+    only where the rule would have gone by itself.
     """
     step = scorer.start(X)
     n_samples = len(step.nodes)
@@ -82,6 +83,8 @@ def generate(
     for depth in range(bounds.max_length + 1):
         nodes = _with_known(step.nodes, known, known_node)
         kept = rule.accept(nodes)
+        if nodes.known is not None:
+            kept &= ~nodes.known | rule.accept(_without_known(nodes))
         with np.errstate(divide="ignore"):
             log_choices = log_probability[:, None] + np.log(nodes.probabilities)
         closes = kept[:, END] & (depth > 0)
@@ -93,7 +96,10 @@ def generate(
             truncated[nodes.sample[parent]] = True
             parent, token = parent[:0], token[:0]
         sample, log_child = nodes.sample[parent], log_choices[parent, token]
-        fits = _best_of_each(sample, log_child, bounds.max_nodes - n_grown)
+        # What is left is shared among the levels to come: the first ones must not take it all.
+        levels_left = max(bounds.max_length - depth, 1)
+        room = np.maximum((bounds.max_nodes - n_grown) // levels_left, 1)
+        fits = _best_of_each(sample, log_child, room)
         truncated[sample[~fits]] = True
         parent, token, sample = parent[fits], token[fits], sample[fits]
         if watch is not None:
@@ -115,11 +121,18 @@ def _with_known(nodes: Nodes, known: Trie | None, known_node: IntArray) -> Nodes
         return nodes
     mask = np.zeros(nodes.probabilities.shape, dtype=bool)
     there = np.flatnonzero(known_node >= 0)
-    right = known.right_choices(nodes.n_choices)[known_node[there]]
-    mask[there] = right.toarray()
+    mask[there] = known.right_choices(nodes.n_choices)[known_node[there]].toarray()
+    probabilities = nodes.probabilities
     if nodes.depth.max(initial=0) == 0:
-        mask[:, END] = False  # nobody knows that a set is empty by knowing none of it
-    return Nodes(nodes.sample, nodes.depth, nodes.probabilities, mask)
+        # A root that ends says that nothing is known; any other, that the set is not empty.
+        mask[:, END] = False
+        probabilities = probabilities.copy()
+        probabilities[mask.any(axis=1), END] = 0
+    return Nodes(nodes.sample, nodes.depth, probabilities, mask)
+
+
+def _without_known(nodes: Nodes) -> Nodes:
+    return Nodes(nodes.sample, nodes.depth, nodes.probabilities)
 
 
 def _open_choices(kept: BoolArray) -> tuple[IntArray, IntArray]:

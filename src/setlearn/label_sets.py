@@ -131,10 +131,9 @@ def _read_dense(array: NDArray[Any], name: str) -> sparse.csr_array:
 def _check_sample(sample: object, where: str) -> None:
     if isinstance(sample, str | bytes):
         raise KindError(f"{where} is {_describe(sample)}; write {{{sample!r}}} for a set of one")
-    if not isinstance(sample, Set | list | tuple):
+    if not isinstance(sample, Set | list | tuple) and np.ndim(sample) != 1:  # type: ignore[arg-type]
         raise KindError(
-            f"{where} is {_describe(sample)}, not a set; give a set, list or tuple a sample, "
-            f"or one 0/1 matrix (samples, labels) for all of them"
+            f"{where} is {_describe(sample)}, not a set; give a set, list or tuple a sample"
         )
 
 

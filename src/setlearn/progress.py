@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -14,6 +15,9 @@ def progress(description: str, total: int, *, verbose: bool) -> Iterator[Callabl
 
     The argument of that call is a short remark shown beside the bar ("" for none).
     """
+    if not (verbose and sys.stderr.isatty()):
+        yield lambda remark: None
+        return
     # Imported here because most fits are quiet, and rich is not small.
     from rich.console import Console
     from rich.progress import (
@@ -24,10 +28,6 @@ def progress(description: str, total: int, *, verbose: bool) -> Iterator[Callabl
         TimeRemainingColumn,
     )
 
-    console = Console(stderr=True)
-    if not verbose or not console.is_terminal:
-        yield lambda remark: None
-        return
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -35,6 +35,6 @@ def progress(description: str, total: int, *, verbose: bool) -> Iterator[Callabl
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, transient=True) as bar:
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(description, total=total, remark="")
         yield lambda remark: bar.update(task, advance=1, remark=remark)

@@ -143,14 +143,14 @@ def _token_lists(X: Any, tokeniser: Tokeniser) -> list[Sequence[Hashable]]:
 
 
 def _tokens_of(x: Any, index: int, tokeniser: Tokeniser) -> Sequence[Hashable]:
-    if isinstance(x, str):
-        return tokeniser(x)
-    if not isinstance(x, list | tuple | np.ndarray):
+    if not isinstance(x, str | list | tuple | np.ndarray):
         raise KindError(
             f"sample {index} of X is the {type(x).__name__} {x!r:.60}; give a string or a list of "
             "tokens, or a numeric array for all samples"
         )
-    tokens = tuple(x.tolist() if isinstance(x, np.ndarray) else x)
+    if isinstance(x, np.ndarray):
+        x = x.tolist()
+    tokens = tuple(tokeniser(x) if isinstance(x, str) else x)
     try:
         hash(tokens)
     except TypeError as error:

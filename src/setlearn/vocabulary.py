@@ -41,6 +41,10 @@ class Tokeniser:
             return list(text)
         return text.split() if self.split == "word" else list(self.split(text))
 
+    def canonical(self, text: str) -> str:
+        """The text as answers will spell it: composed, and words one space apart."""
+        return " ".join(self(text)) if self.split == "word" else composed(text)
+
     def joint(self, texts: Iterable[str]) -> str:
         """What to put between tokens to get every one of these texts back."""
         if self.split in ("char", "word"):
@@ -83,15 +87,25 @@ class Vocabulary:
         return len(self.tokens) + 1
 
     def encode(self, sets: LabelSets) -> Sequences:
-        """Ids of all sequences. One with a token never seen in training is left out."""
+        """Ids of all sequences, all of whose tokens must have been seen in training."""
         ids = {token: number for number, token in enumerate(self.tokens, END + 1)}
         coded = []
         for elements in sets:
-            sequences = {tuple(ids.get(t, -1) for t in _split(e, self.tokeniser)) for e in elements}
+            sequences = {tuple(ids[t] for t in _split(e, self.tokeniser)) for e in elements}
             if self.kind is frozenset:
                 sequences = {tuple(sorted(sequence)) for sequence in sequences}
-            coded.append([list(sequence) for sequence in sorted(sequences) if -1 not in sequence])
+            coded.append([list(sequence) for sequence in sorted(sequences)])
         return Sequences.of(coded)
+
+    def split_unseen(self, sets: LabelSets) -> tuple[LabelSets, list[tuple[int, Hashable]]]:
+        """The sets without sequences that hold an unseen token, and those with their samples."""
+        seen = frozenset(self.tokens)
+        known, unseen = [], []
+        for index, elements in enumerate(sets):
+            strange = {e for e in elements if not seen.issuperset(_split(e, self.tokeniser))}
+            unseen += [(index, element) for element in strange]
+            known.append(elements - strange)
+        return known, unseen
 
     def length(self, element: Any) -> int:
         """How many tokens an element has."""
@@ -115,7 +129,7 @@ def composed(text: str) -> str:
 def read_elements(Y: Any, tokeniser: Tokeniser, name: str) -> LabelSets:
     """Sets of sequences, texts in composed form: no empty sequence, nothing unhashable."""
     sets = [
-        frozenset(composed(e) if isinstance(e, str) else e for e in elements)
+        frozenset(tokeniser.canonical(e) if isinstance(e, str) else e for e in elements)
         for elements in read_sets_of_sequences(Y, name)
     ]
     for index, elements in enumerate(sets):

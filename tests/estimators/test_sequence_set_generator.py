@@ -10,6 +10,7 @@ import sys
 import time
 import unicodedata
 import warnings
+from copy import copy
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from setlearn.errors import (
     ParameterError,
     SetlearnError,
     TruncationWarning,
+    UnknownLabelWarning,
 )
 from setlearn.metrics import mean_f1
 from setlearn.networks import LSTM
@@ -91,7 +93,7 @@ def test_predict_ranked_complete_and_trace_agree(reversals):
         scores = [probability for _, probability in ranked]
         assert scores == sorted(scores, reverse=True)
         assert all(0 < score <= 1 for score in scores)
-    known = [{"ab"}, {"dc"}, set(), {"gab", "bag"}, set(), {"zz"}]
+    known = [{"ab"}, {"dc"}, set(), {"gab", "bag"}, set(), {"fff"}]
     others = model.complete(X, known)
     assert all(not set(a) & set(k) for a, k in zip(others, known, strict=True))
     assert others == [y - k for y, k in zip(Y, known, strict=True)]
@@ -317,6 +319,13 @@ class WrongShapes:
         )
 
 
+class Broken:
+    """A recipe that cannot even build."""
+
+    def build(self, *, n_choices, n_tokens, n_features):
+        raise RuntimeError("no such thing")
+
+
 @pytest.mark.parametrize(
     ("X", "Y", "parameters", "error", "message"),
     [
@@ -330,12 +339,20 @@ class WrongShapes:
         ([], [], {}, DataError, "no training data"),
         (["a"], [{"a"}, {"b"}], {}, DataError, "X has 1 samples but y has 2 sets"),
         ("abc", [{"a"}] * 3, {}, KindError, "X is the str"),
+        ({"a": 1}, [{"a"}], {}, KindError, "X is the dict"),
+        (["a"], {"a"}, {}, KindError, "y is the set"),
         ([1, 2], [{"a"}] * 2, {}, KindError, "sample 0 of X is the int 1"),
         ([[[]]], [{"a"}], {}, KindError, "sample 0 of X holds a token that cannot be hashed"),
         (["a"], [[[["a"], "b"]]], {}, KindError, "cannot be hashed"),
         (["a"], np.zeros((1, 2)), {}, KindError, "y is a matrix"),
         (["a"], [{"a"}], {"network": "gru"}, ParameterError, "network must be one of"),
-        (["a"], [{"a"}], {"network": 3}, ParameterError, "needs a method build"),
+        (["a"], [{"a"}], {"network": 3}, ParameterError, "is an object with a method build"),
+        (["a"], [{"a"}], {"network": LSTM}, ParameterError, "is an object with a method build"),
+        (["a"], [{"a"}], {"network": LSTM(0)}, ParameterError, "embedding must be"),
+        (["a"], [{"a"}], {"network": Broken()}, DataError, "RuntimeError: no such thing"),
+        (["a"], [{"abc"}], {"rule": Margin([0.1, 0.2])}, ParameterError, "lam has 2 values"),
+        (["a"], [{"a"}], {"checkpoint": "folder"}, ParameterError, "set random_state"),
+        (["a"], [{"a"}], {"unknown": "drop"}, ParameterError, "unknown must be"),
         (["a"], [{"a"}], {"network": WrongShapes()}, DataError, "answered logits of shape"),
         (["a"], [{"a"}], {"rule": "margin"}, ParameterError, "rule must be one of"),
         (["a"], [{"a"}], {"tokens": "syllable"}, ParameterError, "tokens must be"),
@@ -366,8 +383,9 @@ def test_questions_before_fit_and_wrong_known(reversals):
         model.complete(["ab"], [{("a", "b")}])
     with pytest.raises(KindError, match="'ab'"):
         model.complete(["ab"], ["ab"])
-    with pytest.raises(KindError, match="X is the str"):
-        model.predict("ab")
+    for wrong in ("ab", {"ab": 1}, {"ab"}, 5, None):
+        with pytest.raises(KindError, match=f"X is the {type(wrong).__name__}"):
+            model.predict(wrong)
     with pytest.raises(KindError, match="numeric array"):
         model.predict(np.zeros((2, 2)))
 
@@ -381,3 +399,54 @@ def test_with_rule_keeps_the_network_and_leaves_the_model_alone(reversals):
     assert model.rule is None
     with pytest.raises(ParameterError, match="rule must be one of"):
         model.with_rule("margin", X, Y)
+
+
+def test_unseen_tokens_in_known_follow_unknown(reversals):
+    model, X, Y = reversals
+    with pytest.raises(DataError, match=r"1 known sequence\(s\) hold tokens never seen .* 'zq'"):
+        model.complete(["ab"], [{"ab", "zq"}])
+    lenient = copy(model).set_params(unknown="ignore")
+    with pytest.warns(UnknownLabelWarning, match="ignored"):
+        assert lenient.complete(["ab"], [{"ab", "zq"}]) == [{"ba"}]
+    with pytest.raises(DataError, match="sample 1 of y holds 'qq'"):
+        model.with_rule(Margin(), ["ab", "cd"], [{"ab"}, {"qq"}])
+
+
+def test_a_fit_that_fails_leaves_the_old_model_whole(tmp_path):
+    X, Y = ["p", "q"] * 4, [{"ab"}, {"b"}] * 4
+    model = SequenceSetGenerator(validation=0, max_steps=100, **SMALL).fit(X, Y)
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(ParameterError, match="must be a folder"):
+        model.set_params(checkpoint=tmp_path / "file").fit(["x", "y"] * 4, [{"c"}, {"d"}] * 4)
+    assert model.predict(["p", "q"]) == [{"ab"}, {"b"}]
+
+
+def test_bounds_can_be_changed_after_fit(reversals):
+    model, _, _ = reversals
+    narrow = copy(model).set_params(max_size=1)
+    with pytest.warns(TruncationWarning, match="max_size=1"):
+        assert len(narrow.predict(["ab"])[0]) == 1
+    assert narrow.set_params(max_size=9).predict(["ab"]) == [{"ab", "ba"}]
+
+
+def test_known_sequences_neither_cut_off_nor_flood(reversals):
+    model, _, _ = reversals
+    assert model.complete(["ab"], [{"ababababab"}]) == [{"ab", "ba"}]  # longer than max_length
+    assert not model.truncated_.any()
+    assert model.complete(["ab"], [{"fe"}]) == [{"ab", "ba"}]  # which the model finds improbable
+
+
+def test_white_space_of_words_is_one_space():
+    X, Y = ["a", "b"] * 4, [{"x  y"}, {"z\nw"}] * 4
+    model = SequenceSetGenerator(tokens="word", validation=0, max_steps=100, **SMALL).fit(X, Y)
+    assert model.predict(["a", "b"]) == [{"x y"}, {"z w"}]
+    assert model.score(X, Y) == 1.0
+
+
+def test_trace_takes_what_predict_takes():
+    X = np.array([[0.0, 1.0], [1.0, 0.0]] * 4)
+    numbers = SequenceSetGenerator(validation=0, max_steps=60, **SMALL).fit(X, [{"a"}, {"b"}] * 4)
+    assert numbers.trace(X[0]).result == numbers.predict(X[:1])[0]
+    ids = [np.array([1, 2]), np.array([3])] * 4
+    tokens = SequenceSetGenerator(validation=0, max_steps=60, **SMALL).fit(ids, [{"a"}, {"b"}] * 4)
+    assert tokens.trace(ids[0]).result == tokens.predict(ids[:1])[0]

@@ -17,6 +17,9 @@ def algorithm_4(P, lam, max_length, known=(), rho=0.0):
     ``lam[j]`` is the penalty at position j, the last one also beyond. ``known`` sequences are in
     the memory of every node that they pass, and are not returned.
     """
+    def pick(P, penalty, Z):
+        return algorithm_1_robust(P, penalty, rho, Z) if rho else algorithm_1(P, penalty, Z)
+
     A = {()}
     closed = set()
     for j in range(max_length + 1):
@@ -27,11 +30,13 @@ def algorithm_4(P, lam, max_length, known=(), rho=0.0):
                 for sequence in known
                 if sequence[:j] == prefix
             }
+            scores = P(prefix).copy()
+            if given and not prefix:
+                scores[END] = 0  # whoever knows an element knows that the set is not empty
             penalty = lam[min(j, len(lam) - 1)]
-            if rho:
-                Z = algorithm_1_robust(P(prefix), penalty, rho, given)
-            else:
-                Z = algorithm_1(P(prefix), penalty, given)
+            Z = pick(scores, penalty, given)
+            # Known choices are followed only where they would be picked without being known.
+            Z -= given - pick(scores, penalty, set())
             for token in Z:
                 if token != END:
                     grown.add((*prefix, token))

@@ -216,3 +216,35 @@ def test_bad_data():
         Nodes.roots(np.array([[0.5, 0.5]]), np.array([[True]]))
     with pytest.raises(DataError, match="must be a matrix"):
         Nodes.roots(np.array([0.5, 0.5]))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from(["probability", "log"]), st.sampled_from([64, 32]))
+def test_a_feasible_lambda_makes_no_training_error_even_on_its_bound(seed, space, bits):
+    rng = np.random.default_rng(seed)
+    low = rng.uniform(0.02, 0.3)
+    P = np.array([[0.7, low, 1e-4]] + [[0.8, 1e-4, 1e-4]] * 6, dtype=f"float{bits}")
+    positive = np.array([[True, True, False]] + [[True, False, False]] * 6)
+    rule = Margin(space=space).fit(Nodes.roots(P), positive)
+    if rule.feasible_:
+        assert (rule.accept(Nodes.roots(P)) == positive).all()
+
+
+@settings(max_examples=300, deadline=None)
+@given(scored_points())
+def test_an_infeasible_lambda_on_a_lower_bound_keeps_what_sets_it(case):
+    P, _, positive = case
+    rule = Margin(min_size=1).fit(Nodes.roots(P), positive)
+    kept = rule.accept(Nodes.roots(P))
+    for p, row, right in zip(P, kept, positive, strict=True):
+        if right.any() and p.max() - p[right].min() <= rule.lam_ and rule.lam_ > 0:
+            assert row[right].all()
+
+
+def test_a_given_lambda_is_judged_as_it_is():
+    P, positive = np.array([[0.9, 0.5, 0.1]]), np.array([[True, True, False]])
+    rule = Margin(0.1).fit(Nodes.roots(P), positive)
+    assert (rule.lam_, rule.feasible_) == (0.1, False)
+    expected = (0.9 - 0.3 - 0.1) ** 2 + 1000 * (0.4 - 0.1)
+    assert rule.objective_ == pytest.approx(expected)
+    assert Margin(0.6).fit(Nodes.roots(P), positive).feasible_

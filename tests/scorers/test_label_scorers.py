@@ -94,7 +94,10 @@ def test_softmax_with_nothing_as_a_choice():
     step = scorer.start(X, known=some)
     assert step.nodes.probabilities.shape == step.nodes.known.shape == (40, 5)
     assert not step.nodes.known[:, 4].any()
-    np.testing.assert_allclose(step.nodes.probabilities.sum(axis=1), 1)
+    np.testing.assert_allclose(scorer.start(X).nodes.probabilities.sum(axis=1), 1)
+    # Whoever knows an element knows that the set is not empty.
+    assert (step.nodes.probabilities[5:, 4] == 0).all()
+    assert (step.nodes.probabilities[:5, 4] > 0).all()
 
 
 def test_an_element_unseen_in_training_has_no_probability():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Set
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
@@ -54,6 +54,8 @@ class LabelSpace:
         names = getattr(Y, "columns", np.arange(read.shape[1]))  # of a DataFrame
         kind: Kind = "sparse" if sparse.issparse(Y) else "indicator"
         dtype = Y.dtype if hasattr(Y, "dtype") else np.asarray(Y).dtype
+        if dtype.kind == "O":  # a table whose columns differ in kind
+            dtype = np.dtype(np.int64)
         return cls(kind, as_label_array(list(names)), dtype, type(Y)), read
 
     def encode(self, known: Any, unknown: UnknownLabels) -> sparse.csr_array:
@@ -140,7 +142,7 @@ def _is_plain(Y: Any) -> bool:
 
 
 def _is_collection(value: Any) -> bool:
-    return isinstance(value, set | frozenset | list | tuple | dict) or np.ndim(value) > 0
+    return isinstance(value, Set | list | tuple | dict) or np.ndim(value) > 0
 
 
 def _read_classes(Y: Any) -> tuple[LabelSpace, sparse.csr_array]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from copy import copy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from setlearn.errors import (
@@ -18,34 +18,38 @@ from setlearn.errors import (
     NotFittedError,
     ParameterError,
     TruncationWarning,
+    UnknownLabelWarning,
+)
+from setlearn.estimators.sequence_parameters import (
+    check_bounds,
+    check_lengths,
+    learned_bounds,
+    listed,
+    new_rule,
+    recipe_of,
+    tokenisers_of,
 )
 from setlearn.estimators.sequence_trace import SequenceTrace, grow_trace
 from setlearn.generate import Bounds, Generated, GrownLevel, generate
 from setlearn.label_sets import LabelSets
 from setlearn.metrics import mean_f1
-from setlearn.networks.recipes import LSTM
-from setlearn.nodes import IntArray
-from setlearn.rules import Margin, Rule
+from setlearn.rules import Rule
 from setlearn.scorers.learners import with_seeds
-from setlearn.sequence_inputs import Inputs, learn_inputs
+from setlearn.sequence_inputs import NumericReader, learn_inputs
 from setlearn.sequence_sets import check_one_kind
 from setlearn.trie import END, Trie
-from setlearn.vocabulary import Split, Tokeniser, Vocabulary, read_elements
+from setlearn.vocabulary import Split, Vocabulary, read_elements
 
 if TYPE_CHECKING:
     from setlearn.networks.training import Plan
 
 __all__ = ["SequenceSetGenerator"]
 
-RECIPES = {"lstm": LSTM}
 MOST_TOGETHER = 256
 """Samples that are generated together at the most; more would not be faster."""
 
 MOST_PREFIXES = 65_536
 """Prefixes that all samples generated together may have, which keeps memory flat."""
-
-ROOM = 4
-"""How many times as many prefixes as the largest training set a predicted set may have."""
 
 
 class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
@@ -81,9 +85,14 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         better ``patience`` times in a row.
     validation : float, default=0.2
         Share of the samples that is held out, for early stopping and for the rule. With 0 all
-        are trained on, and the rule learns from scores of samples that the network has seen.
+        are trained on, and the rule learns from scores of samples that the network has seen; so
+        it is where fewer than 8 samples would be held out.
     checkpoint : folder, optional
-        Where to keep the state of training. A fit that was killed goes on from there.
+        Where to keep the state of training. A fit that was killed goes on from there; this needs
+        a ``random_state``.
+    unknown : {"error", "ignore"}, default="error"
+        What to do with known sequences in ``complete`` that hold tokens never seen in training;
+        ignored ones are counted in a warning.
     device : str, default="auto"
         "auto" takes CUDA or MPS where there is one.
     random_state : int or RandomState, optional
@@ -129,6 +138,7 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         patience: int = 10,
         validation: float = 0.2,
         checkpoint: str | Path | None = None,
+        unknown: Literal["error", "ignore"] = "error",
         device: str = "auto",
         random_state: int | np.random.RandomState | None = None,
         verbose: bool = True,
@@ -147,6 +157,7 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         self.patience = patience
         self.validation = validation
         self.checkpoint = checkpoint
+        self.unknown = unknown
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
@@ -165,33 +176,39 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         from setlearn.estimators.sequence_training import SequenceTraining, new_network
         from setlearn.scorers.sequences import SequenceScorer
 
-        recipe, rule, plan = self._recipe(), self._new_rule(), self._plan()
-        of_inputs, of_elements = self._tokenisers()
-        X = _listed(X)
-        sets = read_elements(_listed(y), of_elements, "y")
-        self.reader_ = learn_inputs(X, of_inputs)
-        inputs = self.reader_.read(X)
+        recipe, plan = recipe_of(self.network), self._plan()
+        of_inputs, of_elements = tokenisers_of(self.tokens)
+        check_bounds(self.max_length, self.max_size, self.max_nodes)
+        self._check_choices()
+        X = listed(X, "X")
+        sets = read_elements(listed(y, "y"), of_elements, "y")
+        reader = learn_inputs(X, of_inputs)
+        inputs = reader.read(X)
         _check_samples(len(inputs), len(sets))
-        self.vocabulary_ = Vocabulary.learn(sets, of_elements)
-        self._check_bounds(sets)
-        sequences = self.vocabulary_.encode(sets)
+        vocabulary = Vocabulary.learn(sets, of_elements)
+        check_lengths(sets, vocabulary, self.max_length)
+        sequences = vocabulary.encode(sets)
         trie = Trie.of(sequences, len(sets))
-        self.bounds_ = self._bounds(trie)
+        rule = new_rule(self.rule, n_positions=int(trie.depth.max()) + 1)
+        bounds = learned_bounds(trie, self.max_size)
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(2**31 - 1))
-        n_choices = self.vocabulary_.n_choices
-        self.network_ = new_network(recipe, self.reader_, inputs, n_choices, self.device, seed)
-        training = SequenceTraining(self.network_, inputs, sequences, trie, self.bounds_)
+        network = new_network(recipe, reader, inputs, vocabulary.n_choices, self.device, seed)
+        training = SequenceTraining(network, inputs, sequences, trie, bounds)
         checkpoint = None if self.checkpoint is None else Path(self.checkpoint)
-        self.history_ = training.fit(
+        history = training.fit(
             plan, self.validation, rng, checkpoint=checkpoint, verbose=self.verbose
         )
-        self.held_out_ = training.held_out
-        self.scorer_ = SequenceScorer(self.network_)
-        unseen = self.held_out_ if len(self.held_out_) else np.arange(len(inputs))
+        scorer = SequenceScorer(network)
+        unseen = training.held_out if len(training.held_out) else np.arange(len(inputs))
         if self.random_state is not None:
             rule = with_seeds(rule, rng)
-        self.rule_ = self._fit_rule(rule, inputs, trie, unseen)
+        if rule.learns:
+            rule.fit(*scorer.gold_nodes(inputs, trie, unseen))
+        # All at once, so that a fit that fails leaves the model of the one before whole.
+        self.reader_, self.vocabulary_, self.learned_bounds_ = reader, vocabulary, bounds
+        self.network_, self.scorer_, self.rule_ = network, scorer, rule
+        self.history_, self.held_out_ = history, training.held_out
         return self
 
     def with_rule(self, rule: Rule, X: Any, y: Any) -> Self:
@@ -201,21 +218,28 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         ``held_out_`` says which those of ``fit`` were.
         """
         self._check_fitted()
-        X, sets = _listed(X), read_elements(_listed(y), self.vocabulary_.tokeniser, "y")
-        inputs = self.reader_.read(X)
+        sets = read_elements(listed(y, "y"), self.vocabulary_.tokeniser, "y")
+        self._check_kind(sets, "y")
+        inputs = self.reader_.read(listed(X, "X"))
         _check_samples(len(inputs), len(sets))
+        _, unseen = self.vocabulary_.split_unseen(sets)
+        if unseen:
+            index, element = unseen[0]
+            raise DataError(
+                f"sample {index} of y holds {element!r}, which has a token never seen in "
+                "training, so the network cannot score it; leave it out"
+            )
         trie = Trie.of(self.vocabulary_.encode(sets), len(sets))
         other = copy(self)
         other.rule = rule
-        other.rule_ = self._fit_rule(other._new_rule(), inputs, trie, np.arange(len(inputs)))
+        other.rule_ = new_rule(rule, n_positions=int(trie.depth.max()) + 1)
+        if other.rule_.learns:
+            other.rule_.fit(*self.scorer_.gold_nodes(inputs, trie, np.arange(len(inputs))))
         return other
-
-    def _fit_rule(self, rule: Rule, inputs: Inputs, trie: Trie, samples: IntArray) -> Rule:
-        return rule.fit(*self.scorer_.gold_nodes(inputs, trie, samples)) if rule.learns else rule
 
     def predict(self, X: Any) -> list[frozenset[Any]]:
         """The set of each input."""
-        return [frozenset(element for element, _ in elements) for elements in self._ranked(X, None)]
+        return self._sets(X, None)
 
     def predict_ranked(self, X: Any) -> list[list[tuple[Any, float]]]:
         """The sequences of each predicted set with their probabilities, best first.
@@ -233,13 +257,13 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         known : one set of sequences an input
         """
         self._check_fitted()
-        X, sets = _listed(X), self._known_sets(known)
+        X, sets = listed(X, "X"), self._known_sets(known)
         if len(sets) != len(X):
             raise DataError(
                 f"X has {len(X)} samples but known has {len(sets)} sets; give one set a sample, "
                 "an empty one where nothing is known"
             )
-        return [frozenset(element for element, _ in elements) for elements in self._ranked(X, sets)]
+        return self._sets(X, sets)
 
     def trace(self, x: Any, known: Any = ()) -> SequenceTrace:
         """Tell how the set of one input grew: what was kept, rejected and why, or cut off.
@@ -251,43 +275,43 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         """
         self._check_fitted()
         sets = self._known_sets([known])
-        X = x[None] if isinstance(x, np.ndarray) else [x]
+        numeric = isinstance(self.reader_, NumericReader)
+        inputs = self.reader_.read(np.asarray(x)[None] if numeric else [x])
         levels: list[GrownLevel] = []
-        inputs = self.reader_.read(X)
         trie = self._known_trie(sets) if sets[0] else None
-        found = generate(self.scorer_, self.rule_, inputs, self.bounds_, known=trie, watch=levels)
-        [elements] = self._decoded(found, 1)
-        result = frozenset(element for element, _ in elements)
-        return grow_trace(levels, self.rule_, self.vocabulary_, result, bool(found.truncated[0]))
+        found = generate(self.scorer_, self.rule_, inputs, self._bounds(), known=trie, watch=levels)
+        [ranked] = self._decoded(found, 1)
+        result, truncated = _set_of(ranked), bool(found.truncated[0])
+        return grow_trace(levels, self.rule_, self.vocabulary_, result, truncated)
 
     def score(self, X: Any, y: Any) -> float:
         """Mean F1 of the predicted sets."""
         self._check_fitted()
-        true = read_elements(_listed(y), self.vocabulary_.tokeniser, "y")
+        true = read_elements(listed(y, "y"), self.vocabulary_.tokeniser, "y")
         return mean_f1(true, self.predict(X))
 
     def _sets(self, X: Any, known: LabelSets | None) -> list[frozenset[Any]]:
-        return [frozenset(element for element, _ in ranked) for ranked in self._ranked(X, known)]
+        return [_set_of(ranked) for ranked in self._ranked(X, known)]
 
     def _ranked(self, X: Any, known: LabelSets | None) -> Iterator[list[tuple[Any, float]]]:
         """Generate chunk by chunk, so that memory does not grow with the number of samples."""
         self._check_fitted()
-        X = _listed(X)
+        X, bounds = listed(X, "X"), self._bounds()
         truncated = np.zeros(len(X), dtype=bool)
-        together = min(max(MOST_PREFIXES // self.bounds_.max_nodes, 1), MOST_TOGETHER)
+        together = min(max(MOST_PREFIXES // bounds.max_nodes, 1), MOST_TOGETHER)
         for first in range(0, len(X), together):
             rows = slice(first, first + together)
             inputs = self.reader_.read(X[rows])
             trie = None if known is None else self._known_trie(known[rows])
-            found = generate(self.scorer_, self.rule_, inputs, self.bounds_, known=trie)
+            found = generate(self.scorer_, self.rule_, inputs, bounds, known=trie)
             truncated[rows] = found.truncated
             yield from self._decoded(found, len(inputs))
         self.truncated_ = truncated
         if truncated.any():
             warnings.warn(
                 f"{truncated.sum()} of {len(X)} predicted sets were cut off at a bound "
-                f"(max_length={self.bounds_.max_length}, max_size={self.max_size}, "
-                f"max_nodes={self.bounds_.max_nodes}); truncated_ says which",
+                f"(max_length={bounds.max_length}, max_size={bounds.max_size}, "
+                f"max_nodes={bounds.max_nodes}); truncated_ says which",
                 TruncationWarning,
                 stacklevel=4,
             )
@@ -303,51 +327,29 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         return answers
 
     def _known_sets(self, known: Any) -> LabelSets:
-        sets = read_elements(_listed(known), self.vocabulary_.tokeniser, "known")
-        kind = check_one_kind(sets, "known")
-        if kind not in (None, self.vocabulary_.kind):
-            raise KindError(
-                f"known holds {kind.__name__}s but the model's elements are "
-                f"{self.vocabulary_.kind.__name__}s; give the same kind"
+        sets = read_elements(listed(known, "known"), self.vocabulary_.tokeniser, "known")
+        self._check_kind(sets, "known")
+        sets, unseen = self.vocabulary_.split_unseen(sets)
+        if unseen:
+            what = (
+                f"{len(unseen)} known sequence(s) hold tokens never seen in training, such as "
+                f"{unseen[0][1]!r} of sample {unseen[0][0]}"
             )
+            if self.unknown == "error":
+                raise DataError(f'{what}; leave them out, or pass unknown="ignore" to the model')
+            warnings.warn(f"{what}; they were ignored", UnknownLabelWarning, stacklevel=3)
         return sets
 
     def _known_trie(self, sets: LabelSets) -> Trie:
         return Trie.of(self.vocabulary_.encode(sets), len(sets))
 
-    def _tokenisers(self) -> tuple[Tokeniser, Tokeniser]:
-        pair = self.tokens if isinstance(self.tokens, tuple | list) else (self.tokens, self.tokens)
-        if len(pair) != 2:
-            raise ParameterError(
-                f"tokens must be one way to split or a pair (of inputs, of elements), got {pair!r}"
+    def _check_kind(self, sets: LabelSets, name: str) -> None:
+        kind, ours = check_one_kind(sets, name), self.vocabulary_.kind
+        if kind not in (None, ours):
+            raise KindError(
+                f"{name} holds {kind.__name__}s but the model's elements are "
+                f"{ours.__name__}s; give the same kind"
             )
-        return Tokeniser(pair[0]), Tokeniser(pair[1])
-
-    def _recipe(self) -> Any:
-        recipe = self.network
-        if isinstance(recipe, str):
-            if recipe not in RECIPES:
-                raise ParameterError(
-                    f"network must be one of {sorted(RECIPES)} or a recipe, got {recipe!r}"
-                )
-            return RECIPES[recipe]()
-        if not hasattr(recipe, "build"):
-            raise ParameterError(
-                f"a network of your own needs a method build(n_choices=, n_tokens=, n_features=), "
-                f"got {recipe!r}; see setlearn.networks.LSTM"
-            )
-        return recipe
-
-    def _new_rule(self) -> Rule:
-        if self.rule is not None and not isinstance(self.rule, Rule):
-            raise ParameterError(
-                f"rule must be one of setlearn.rules such as Margin(), got {self.rule!r}"
-            )
-        if self.rule is None:
-            return Margin(space="log")
-        self.rule.check_parameters()
-        rule: Rule = clone(self.rule)
-        return rule
 
     def _plan(self) -> Plan:
         from setlearn.networks.training import Plan
@@ -361,26 +363,23 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
             patience=self.patience,
         )
 
-    def _check_bounds(self, sets: LabelSets) -> None:
-        for name in ("max_size", "max_nodes", "max_length"):
-            value = getattr(self, name)
-            learned = value is None and name != "max_size"
-            if not learned and (not isinstance(value, int | np.integer) or value < 1):
-                raise ParameterError(f"{name} must be a whole number from 1 up, got {value!r}")
-        for index, elements in enumerate(sets):
-            for element in elements:
-                length = self.vocabulary_.length(element)
-                if self.max_length is not None and length > self.max_length:
-                    raise DataError(
-                        f"sample {index} of y holds {element!r}, which has {length} tokens, but "
-                        f"max_length is {self.max_length}; raise it or leave the sequence out"
-                    )
+    def _check_choices(self) -> None:
+        if self.unknown not in ("error", "ignore"):
+            raise ParameterError(f'unknown must be "error" or "ignore", got {self.unknown!r}')
+        if self.checkpoint is not None and self.random_state is None:
+            raise ParameterError(
+                "a checkpoint can only be resumed by a run with the same seed; "
+                "set random_state to a number"
+            )
 
-    def _bounds(self, trie: Trie) -> Bounds:
-        longest = int(trie.depth.max())
-        largest = int(np.bincount(trie.sample).max())
+    def _bounds(self) -> Bounds:
+        """The bounds of now: what is given, and else what was learned."""
+        check_bounds(self.max_length, self.max_size, self.max_nodes)
+        learned = self.learned_bounds_
         return Bounds(
-            self.max_length or max(longest, 1), self.max_size, self.max_nodes or ROOM * largest
+            self.max_length or learned.max_length,
+            self.max_size,
+            self.max_nodes or learned.max_nodes,
         )
 
     def _check_fitted(self) -> None:
@@ -388,14 +387,8 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
             raise NotFittedError("this SequenceSetGenerator is not fitted; call fit(X, y) first")
 
 
-def _listed(values: Any) -> Any:
-    """A list, or a numeric array as it is; tables and series become arrays."""
-    if isinstance(values, list | tuple | str | bytes | dict | set | frozenset):
-        return values  # what is wrong with some of these, their readers say
-    if hasattr(values, "__array__"):
-        array = np.asarray(values)
-        return array if array.dtype.kind in "biuf" else array.tolist()
-    return list(values) if isinstance(values, Iterable) else values
+def _set_of(ranked: list[tuple[Any, float]]) -> frozenset[Any]:
+    return frozenset(element for element, _ in ranked)
 
 
 def _check_samples(n_inputs: int, n_sets: int) -> None:

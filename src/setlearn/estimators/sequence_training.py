@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from setlearn.errors import DataError
+from setlearn.errors import DataError, SetlearnError
 from setlearn.generate import Bounds, generate
 from setlearn.metrics import mean_f1
 from setlearn.networks.sequence_network import (
@@ -52,18 +52,21 @@ def new_network(
     """Build a network with seeded weights and try its shapes on a few inputs."""
     n_tokens = reader.n_tokens if isinstance(reader, TokenReader) else 0
     n_features = reader.n_features if isinstance(reader, NumericReader) else 0
-    with seeded(seed):
-        network: SequenceNetwork = recipe.build(
-            n_choices=n_choices, n_tokens=n_tokens, n_features=n_features
-        )
-    network = network.to(pick_device(device))
-    network.n_choices = n_choices
     try:
+        with seeded(seed):
+            network: SequenceNetwork = recipe.build(
+                n_choices=n_choices, n_tokens=n_tokens, n_features=n_features
+            )
+        network = network.to(pick_device(device))
+        network.n_choices = n_choices
         check_shapes(network, encode_inputs(network, inputs, slice(0, 2)), len(inputs.length[:2]))
-    except (RuntimeError, IndexError, AttributeError) as error:
+    except SetlearnError:
+        raise
+    except Exception as error:  # a network of the user's own may fail in any way
         raise DataError(
-            f"the network cannot read these inputs: {error}; check the shapes in its encode, "
-            "start and advance (setlearn.networks.sequence_network.SequenceNetwork says them)"
+            f"the network cannot be built for these inputs ({type(error).__name__}: {error}); "
+            "check its recipe's build, and its encode, start and advance, against "
+            "setlearn.networks.sequence_network.SequenceNetwork"
         ) from error
     return network
 

@@ -53,7 +53,7 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
         element and a multi-class learner.
     cv : int, splitter, iterable of splits or "prefit", default=5
         How to get the scores that the rule learns from: out of fold, or from a fitted learner
-        and the data as they are.
+        and the data as they are. None is 5, as in scikit-learn.
     n_jobs : int, optional
         How many folds are fitted at once. The answer does not depend on it.
     unknown : {"error", "ignore"}, default="error"
@@ -137,7 +137,7 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
                 X,
                 right,
                 params,
-                cv=self.cv if rule.learns else None,
+                cv=(5 if self.cv is None else self.cv) if rule.learns else None,
                 rng=rng,
                 n_jobs=self.n_jobs,
                 verbose=self.verbose,

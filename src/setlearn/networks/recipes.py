@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from sklearn.base import BaseEstimator
 
+from setlearn.errors import ParameterError
+
 if TYPE_CHECKING:
     from setlearn.networks.sequence_network import SequenceNetwork
 
@@ -38,6 +40,9 @@ class LSTM(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
 
     def build(self, *, n_choices: int, n_tokens: int, n_features: int) -> SequenceNetwork:
         """A network with fresh weights."""
+        for name, size in self.get_params().items():
+            if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+                raise ParameterError(f"{name} must be a whole number from 1 up, got {size!r}")
         from setlearn.networks.lstm import LSTMNetwork
 
         return LSTMNetwork(n_choices, n_tokens=n_tokens, n_features=n_features, **self.get_params())

@@ -104,9 +104,11 @@ def _check_logits(where: str, logits: Tensor, n_rows: int, n_choices: int) -> No
 
 
 def _check_state(where: str, state: State, n_rows: int) -> None:
-    if not isinstance(state, tuple) or any(len(part) != n_rows for part in state):
-        shapes = [tuple(part.shape) for part in state]
+    if not isinstance(state, tuple) or not all(isinstance(part, Tensor) for part in state):
+        raise DataError(f"{where} must answer its states as a tuple of tensors, got {state!r:.60}")
+    shapes = [tuple(part.shape) for part in state]
+    if any(len(part) != n_rows for part in state):
         raise DataError(
             f"{where} answered states of shapes {shapes} for {n_rows} prefixes; "
-            f"each must be a tensor with {n_rows} rows, in a tuple"
+            f"each must have {n_rows} rows"
         )

@@ -42,8 +42,11 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
         """Whether ``accept`` needs a ``fit`` before; a rule with all numbers given does not."""
         return True
 
-    def check_parameters(self) -> None:
-        """Raise unless every parameter is in range: before anything costly is done with it."""
+    def check_parameters(self, n_positions: int = 1) -> None:
+        """Raise unless every parameter is in range: before anything costly is done with it.
+
+        ``n_positions`` is how deep the choice points will lie; labels have one position.
+        """
 
     @abstractmethod
     def fit(self, nodes: Nodes, positive: Mask) -> Self:

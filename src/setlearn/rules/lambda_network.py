@@ -68,7 +68,7 @@ class LambdaNetwork(Rule):
         self.random_state = random_state
         self.verbose = verbose
 
-    def check_parameters(self) -> None:
+    def check_parameters(self, n_positions: int = 1) -> None:
         """Raise unless the cut and the numbers of training are in range."""
         check_cut(self.cut)
         check_min_size(self.min_size)

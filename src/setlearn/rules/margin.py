@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from numbers import Real
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,12 +21,15 @@ from setlearn.rules.base import (
     learned_min_size,
 )
 from setlearn.rules.floor import best_floor
-from setlearn.rules.max_margin import Gaps, solve
+from setlearn.rules.max_margin import Gaps, judge, solve
 from setlearn.rules.walk import Pick, Walk
 
 __all__ = ["Margin"]
 
 SPACES = ("probability", "log")
+
+LEAST_PROBABILITY = 1e-10
+"""Less counts as this much on the log scale, where a zero would outweigh all other scores."""
 
 
 class Margin(Rule):
@@ -99,15 +103,13 @@ class Margin(Rule):
 
     def fit(self, nodes: Nodes, positive: Mask) -> Self:
         """Learn λ from choice points and the mask of their right choices."""
-        self.check_parameters()
         check_positive(nodes, positive)
+        self.check_parameters(n_positions=int(nodes.depth.max()) + 1)
         self.min_size_ = learned_min_size(self.min_size, nodes, positive)
         self.floor_ = (
             best_floor(self._top_scores(nodes), positive) if not self.min_size_ else -np.inf
         )
         self._solve_each_depth(nodes, positive)
-        if self.lam is not None:
-            self.lam_ = self._given_lam(n_positions=int(nodes.depth.max()) + 1)
         return self
 
     def accept(self, nodes: Nodes) -> BoolArray:
@@ -185,8 +187,7 @@ class Margin(Rule):
     def _scores(self, nodes: Nodes) -> FloatArray:
         if self.space == "probability":
             return nodes.probabilities
-        tiny = np.finfo(nodes.probabilities.dtype).tiny
-        return np.log(np.maximum(nodes.probabilities, tiny))
+        return np.log(np.maximum(nodes.probabilities, LEAST_PROBABILITY))
 
     def _top_scores(self, nodes: Nodes) -> FloatArray:
         top = nodes.probabilities.max(axis=1)
@@ -209,37 +210,21 @@ class Margin(Rule):
             parts.append(Gaps.of(self._scores(nodes[rows]), mask))
             depths.append(nodes.depth[rows][mask.any(axis=1)])
         gaps, depth = Gaps.join(parts), np.concatenate(depths)
-        last = int(nodes.depth.max())
-        solutions = [
-            solve(gaps[depth == position], self.multiplier) for position in range(last + 1)
-        ]
-        # A tie stops the process, so a λ on the lower bound must pass it by a hair.
-        hair = float(np.finfo(nodes.probabilities.dtype).eps)
-        lam = np.array(
-            [
-                min(s.lam + hair, s.interval[1]) if s.feasible and s.lam == s.interval[0] else s.lam
-                for s in solutions
-            ]
-        )
-        single = last == 0
-        self.lam_ = float(lam[0]) if single else lam
-        self.feasible_ = (
-            solutions[0].feasible if single else np.array([s.feasible for s in solutions])
-        )
-        self.objective_ = (
-            solutions[0].objective if single else np.array([s.objective for s in solutions])
-        )
-        intervals = np.array([s.interval for s in solutions])
-        self.interval_ = intervals[0] if single else intervals
-
-    def _given_lam(self, n_positions: int) -> float | FloatArray:
-        lam = np.asarray(self.lam, dtype=np.float64)
-        if lam.ndim == 1 and len(lam) < n_positions:
-            raise ParameterError(
-                f"lam has {len(lam)} values but the sequences have {n_positions} positions; "
-                "pass one per position or a single float"
-            )
-        return float(lam) if lam.ndim == 0 else lam
+        positions = [gaps[depth == position] for position in range(int(nodes.depth.max()) + 1)]
+        if self.lam is None:
+            found = [solve(part, self.multiplier) for part in positions]
+            eps = float(np.finfo(nodes.probabilities.dtype).eps)
+            pairs = zip(found, positions, strict=True)
+            lam = [_past_ties(one.lam, part.lower, eps) for one, part in pairs]
+        else:
+            given = np.atleast_1d(np.asarray(self.lam, dtype=np.float64))
+            lam = [float(given[min(k, len(given) - 1)]) for k in range(len(positions))]
+            judged = zip(positions, lam, strict=True)
+            found = [judge(part, value, self.multiplier) for part, value in judged]
+        self.lam_ = _one_a_position(lam)
+        self.feasible_ = _one_a_position([one.feasible for one in found])
+        self.objective_ = _one_a_position([one.objective for one in found])
+        self.interval_ = _one_a_position([np.array(one.interval) for one in found])
 
     def _lam_at(self, nodes: Nodes) -> FloatArray:
         """λ of each choice point, (n,); deeper than any seen in training, the last one."""
@@ -255,7 +240,7 @@ class Margin(Rule):
         least: int = getattr(self, "min_size_", 1 if self.min_size is None else self.min_size)
         return least
 
-    def check_parameters(self) -> None:
+    def check_parameters(self, n_positions: int = 1) -> None:
         """Raise unless λ, ρ and the others lie in their ranges."""
         if self.space not in SPACES:
             raise ParameterError(f"space must be one of {SPACES}, got {self.space!r}")
@@ -267,10 +252,25 @@ class Margin(Rule):
             raise ParameterError(f"multiplier must be a positive number, got {self.multiplier!r}")
         check_min_size(self.min_size)
         if self.lam is not None:
-            _check_lam(self.lam, self.space)
+            _check_lam(self.lam, self.space, n_positions)
 
 
-def _check_lam(given: ArrayLike, space: str) -> None:
+def _one_a_position(values: list[Any]) -> Any:
+    """An array for sequences; for labels, which have one position, the value itself."""
+    return np.array(values) if len(values) > 1 else values[0]
+
+
+def _past_ties(lam: float, lower: FloatArray, eps: float) -> float:
+    """A tie stops the process, so a λ on some lower bound must pass it by a hair.
+
+    Above 0, that is: the best choice is kept anyhow, and ties with it are no better.
+    """
+    if lam == 0 or lam not in lower:
+        return lam
+    return lam + 4 * eps * max(lam, -math.log(LEAST_PROBABILITY))
+
+
+def _check_lam(given: ArrayLike, space: str, n_positions: int) -> None:
     try:
         lam = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -280,6 +280,11 @@ def _check_lam(given: ArrayLike, space: str) -> None:
     if lam.ndim > 1 or lam.size == 0:
         raise ParameterError(
             f"lam must be a number or one number a position, got shape {lam.shape}"
+        )
+    if lam.ndim == 1 and len(lam) < n_positions:
+        raise ParameterError(
+            f"lam has {len(lam)} values but the sequences have {n_positions} positions; "
+            "pass one per position or a single float"
         )
     most = 1.0 if space == "probability" else np.inf
     if not (np.isfinite(lam).all() and (lam >= 0).all() and (lam <= most).all()):

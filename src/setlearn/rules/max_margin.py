@@ -18,7 +18,7 @@ import numpy as np
 
 from setlearn.nodes import BoolArray, FloatArray
 
-__all__ = ["Gaps", "MaxMargin", "solve"]
+__all__ = ["Gaps", "MaxMargin", "judge", "solve"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,7 +59,7 @@ class Gaps:
 
 @dataclass(frozen=True, slots=True)
 class MaxMargin:
-    """The best λ, whether it satisfies every constraint, and what it costs."""
+    """A λ, whether it satisfies every constraint, and what it costs."""
 
     lam: float
     feasible: bool
@@ -71,16 +71,26 @@ def solve(gaps: Gaps, multiplier: float) -> MaxMargin:
     """Find the λ with the least objective: constrained if that is possible, else penalised."""
     target = gaps.target[np.isfinite(gaps.target)]
     upper = gaps.upper[np.isfinite(gaps.upper)]
-    lowest, highest = gaps.lower.max(initial=0.0), upper.min(initial=np.inf)
-    interval = (float(lowest), float(highest))
-    if lowest <= highest:
-        mean = target.mean() if len(target) else lowest
-        lam = float(np.clip(mean, lowest, highest))
-        return MaxMargin(lam, True, float(((target - lam) ** 2).sum()), interval)
-    lam = _least_penalised(gaps.lower, upper, target, multiplier)
+    lowest, highest = _interval(gaps)
+    if lowest > highest:
+        return judge(gaps, _least_penalised(gaps.lower, upper, target, multiplier), multiplier)
+    mean = target.mean() if len(target) else lowest
+    return judge(gaps, float(np.clip(mean, lowest, highest)), multiplier)
+
+
+def judge(gaps: Gaps, lam: float, multiplier: float) -> MaxMargin:
+    """Say whether a λ satisfies every constraint, and what it costs."""
+    target = gaps.target[np.isfinite(gaps.target)]
+    upper = gaps.upper[np.isfinite(gaps.upper)]
+    lowest, highest = _interval(gaps)
     violations = np.maximum(gaps.lower - lam, 0).sum() + np.maximum(lam - upper, 0).sum()
     objective = ((target - lam) ** 2).sum() + multiplier * violations
-    return MaxMargin(lam, False, float(objective), interval)
+    return MaxMargin(lam, bool(lowest <= lam <= highest), float(objective), (lowest, highest))
+
+
+def _interval(gaps: Gaps) -> tuple[float, float]:
+    finite = gaps.upper[np.isfinite(gaps.upper)]
+    return float(gaps.lower.max(initial=0.0)), float(finite.min(initial=np.inf))
 
 
 def _least_penalised(

@@ -86,7 +86,7 @@ class Threshold(Rule):
         self._check_fitted("cut_")
         return self.cut_
 
-    def check_parameters(self) -> None:
+    def check_parameters(self, n_positions: int = 1) -> None:
         """Raise unless the cut is a probability or "tuned", and the least size a count."""
         check_cut(self.cut)
         check_min_size(self.min_size)

@@ -62,7 +62,7 @@ class TopK(Rule):
         """Say how many were asked for."""
         return f"{self.k} choice(s) were asked for; {name} comes next"
 
-    def check_parameters(self) -> None:
+    def check_parameters(self, n_positions: int = 1) -> None:
         """Raise unless k is a count."""
         if not isinstance(self.k, int | np.integer) or self.k < 1:
             raise ParameterError(f"k must be a whole number from 1 up, got {self.k!r}")

@@ -44,9 +44,12 @@ class LabelScorer(ABC):
 
     def start(self, X: Any, known: BoolArray | None = None) -> Step:
         """Score the root of every sample; ``known`` (n, labels) is its memory from the start."""
+        scores = self.label_scores(X)
         if known is not None and self.empty_choice:
+            # Whoever knows an element knows that the set is not empty.
+            scores[known.any(axis=1), -1] = 0
             known = np.column_stack([known, np.zeros(len(known), bool)])
-        return Step(Nodes.roots(self.label_scores(X), known))
+        return Step(Nodes.roots(scores, known))
 
     def right_choices(self, Y: sparse.csr_array) -> Mask:
         """The mask (n, V) of right choices at the roots, for label sets (n, labels)."""

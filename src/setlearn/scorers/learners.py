@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit, softmax
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples
@@ -36,11 +36,18 @@ def check_learner(estimator: Any) -> None:
             f"estimator must be a scikit-learn classifier, got {estimator!r}; "
             "pass an instance such as LogisticRegression()"
         )
-    if not (hasattr(estimator, "predict_proba") or hasattr(estimator, "decision_function")):
+    # Some classifiers that are made of others show their methods only when they are fitted.
+    if not (
+        _gives_scores(estimator) or (is_classifier(estimator) and _gives_scores(type(estimator)))
+    ):
         raise KindError(
             f"{type(estimator).__name__} gives no probabilities: it has neither predict_proba nor "
             "decision_function; use a classifier such as LogisticRegression()"
         )
+
+
+def _gives_scores(estimator: object) -> bool:
+    return hasattr(estimator, "predict_proba") or hasattr(estimator, "decision_function")
 
 
 def answers_indicators(estimator: BaseEstimator) -> bool:

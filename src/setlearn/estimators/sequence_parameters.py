@@ -1,0 +1,114 @@
+"""What the parameters of SequenceSetGenerator mean, checked before anything costly starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from setlearn.errors import DataError, KindError, ParameterError
+from setlearn.generate import Bounds
+from setlearn.label_sets import LabelSets
+from setlearn.networks.recipes import LSTM
+from setlearn.rules import Margin, Rule
+from setlearn.trie import Trie
+from setlearn.vocabulary import Split, Tokeniser, Vocabulary
+
+__all__ = [
+    "check_bounds",
+    "check_lengths",
+    "learned_bounds",
+    "listed",
+    "new_rule",
+    "recipe_of",
+    "tokenisers_of",
+]
+
+RECIPES = {"lstm": LSTM}
+
+ROOM = 4
+"""How many times as many prefixes as the largest training set a predicted set may have."""
+
+
+def tokenisers_of(tokens: Split | tuple[Split, Split]) -> tuple[Tokeniser, Tokeniser]:
+    """How inputs are split, and how elements are."""
+    pair = tokens if isinstance(tokens, tuple | list) else (tokens, tokens)
+    if len(pair) != 2:
+        raise ParameterError(
+            f"tokens must be one way to split or a pair (of inputs, of elements), got {pair!r}"
+        )
+    return Tokeniser(pair[0]), Tokeniser(pair[1])
+
+
+def recipe_of(network: Any) -> Any:
+    """The recipe that a name stands for, or the given one."""
+    if isinstance(network, str):
+        if network not in RECIPES:
+            raise ParameterError(
+                f"network must be one of {sorted(RECIPES)} or a recipe, got {network!r}"
+            )
+        return RECIPES[network]()
+    if isinstance(network, type) or not hasattr(network, "build"):
+        raise ParameterError(
+            "a network of your own is an object with a method build(n_choices=, n_tokens=, "
+            f"n_features=), got {network!r}; see setlearn.networks.LSTM"
+        )
+    return network
+
+
+def new_rule(rule: Rule | None, n_positions: int) -> Rule:
+    """A fresh copy of the rule, its parameters checked for sequences of that many positions."""
+    if rule is None:
+        return Margin(space="log")
+    if not isinstance(rule, Rule):
+        raise ParameterError(f"rule must be one of setlearn.rules such as Margin(), got {rule!r}")
+    rule.check_parameters(n_positions)
+    fresh: Rule = clone(rule)
+    return fresh
+
+
+def check_bounds(max_length: int | None, max_size: int, max_nodes: int | None) -> None:
+    """Raise unless the bounds are counts, or None where they are learned."""
+    given = {"max_length": max_length, "max_size": max_size, "max_nodes": max_nodes}
+    for name, value in given.items():
+        if value is None and name != "max_size":
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+            raise ParameterError(f"{name} must be a whole number from 1 up, got {value!r}")
+
+
+def check_lengths(sets: LabelSets, vocabulary: Vocabulary, max_length: int | None) -> None:
+    """Raise, naming the sample, if a sequence is longer than it may be."""
+    if max_length is None:
+        return
+    for index, elements in enumerate(sets):
+        for element in elements:
+            length = vocabulary.length(element)
+            if length > max_length:
+                raise DataError(
+                    f"sample {index} of y holds {element!r}, which has {length} tokens, but "
+                    f"max_length is {max_length}; raise it or leave the sequence out"
+                )
+
+
+def learned_bounds(trie: Trie, max_size: int) -> Bounds:
+    """As long as the longest training sequence, and some times as large as the largest tree."""
+    largest = int(np.bincount(trie.sample).max())
+    return Bounds(max(int(trie.depth.max()), 1), max_size, ROOM * largest)
+
+
+def listed(values: Any, name: str) -> Any:
+    """A list of samples, or a numeric array as it is; tables and series become arrays."""
+    if isinstance(values, list | tuple):
+        return values
+    if hasattr(values, "__array__") and np.ndim(values) > 0:
+        array = np.asarray(values)
+        return array if array.dtype.kind in "biuf" else array.tolist()
+    if isinstance(values, str | bytes | Mapping | Set) or not isinstance(values, Iterable):
+        raise KindError(
+            f"{name} is the {type(values).__name__} {values!r:.60}, not a list of samples; "
+            "put them in a list, in order"
+        )
+    return list(values)
