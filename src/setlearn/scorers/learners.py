@@ -86,8 +86,9 @@ def fit_learner(
     """Fit a clone on classes; one without ``predict_proba`` is calibrated on the way."""
     model = clone(estimator)
     rarest = int(np.unique(y, return_counts=True)[1].min())
+    only_margins = hasattr(model, "decision_function") and not hasattr(model, "predict_proba")
     # A class seen once cannot be held out; its margin is then squashed uncalibrated.
-    if hasattr(model, "predict_proba") or rarest < 2:
+    if not only_margins or rarest < 2:
         return model.fit(X, y, **params)
     return _fit_calibrated(model, X, y, params, folds=min(CALIBRATION_FOLDS, rarest))
 
