@@ -17,6 +17,7 @@ def algorithm_4(P, lam, max_length, known=(), rho=0.0):
     ``lam[j]`` is the penalty at position j, the last one also beyond. ``known`` sequences are in
     the memory of every node that they pass, and are not returned.
     """
+
     def pick(P, penalty, Z):
         return algorithm_1_robust(P, penalty, rho, Z) if rho else algorithm_1(P, penalty, Z)
 

@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING
 from setlearn.networks.recipes import LSTM
 
 if TYPE_CHECKING:
+    from setlearn.networks.sequence_sigmoid import SequenceSigmoidNetwork
     from setlearn.networks.sigmoid import SigmoidNetwork
 
-__all__ = ["LSTM", "SigmoidNetwork"]
+__all__ = ["LSTM", "SequenceSigmoidNetwork", "SigmoidNetwork"]
 
 
 def __getattr__(name: str) -> object:
+    if name == "SequenceSigmoidNetwork":
+        from setlearn.networks.sequence_sigmoid import SequenceSigmoidNetwork
+
+        return SequenceSigmoidNetwork
     if name == "SigmoidNetwork":
         from setlearn.networks.sigmoid import SigmoidNetwork
 

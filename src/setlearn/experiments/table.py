@@ -1,0 +1,114 @@
+"""What a table is: data, scorers, rules, yardsticks, and the paper's figures beside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from setlearn.errors import ParameterError
+from setlearn.experiments.recipes import Recipe
+from setlearn.experiments.rules import RULES, SIDE_BY_SIDE
+from setlearn.experiments.samples import Source
+from setlearn.experiments.yardsticks import YARDSTICKS
+from setlearn.rules import Rule
+
+__all__ = ["MEAN_EDIT_DISTANCE", "MEAN_F1", "Metric", "System", "Table"]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """The figure that leads a table; ``key`` is its name in ``setlearn.metrics.SetReport``."""
+
+    key: str
+    symbol: str
+    higher_is_better: bool
+
+    def reaches(self, value: float, goal: float) -> bool:
+        """Whether a value is at least as good as the goal."""
+        return value >= goal if self.higher_is_better else value <= goal
+
+
+MEAN_F1 = Metric("mean_f1", "mF1", higher_is_better=True)
+MEAN_EDIT_DISTANCE = Metric("mean_edit_distance", "mED", higher_is_better=False)
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A row of a table: a scorer of the table under a rule, and the paper's figure if any."""
+
+    name: str
+    scorer: str
+    rule: str
+    paper: float | None = None
+    is_yardstick: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)  # a table is itself, as a key
+class Table:
+    """One experiment.
+
+    Parameters
+    ----------
+    name, title, about : str
+        How the command line calls it, how a report calls it, and what it is in a sentence.
+    source : Source
+    metric : Metric
+    scorers : mapping of Recipe
+        What is trained once a cell.
+    systems : tuple of System
+        The rows, each a scorer under a rule.
+    compared : tuple of str
+        Scorers whose same scores are shown under every rule of ``SIDE_BY_SIDE``.
+    yardsticks : tuple of str
+        Answers that need no scorer.
+    rules : mapping of Rule
+        What the names of rules mean; the same for all of the paper's tables.
+    of_sequences : bool
+        Whether elements are sequences, so that edit distances mean something.
+    curve : str
+        The system whose quality is shown against the number of training samples.
+    traced : str
+        The system whose answers are traced.
+    shortfall : str
+        What is known about systems that stay behind the paper's figure.
+    """
+
+    name: str
+    title: str
+    about: str
+    source: Source
+    metric: Metric
+    scorers: Mapping[str, Recipe]
+    systems: tuple[System, ...]
+    compared: tuple[str, ...]
+    yardsticks: tuple[str, ...]
+    of_sequences: bool
+    curve: str
+    traced: str
+    rules: Mapping[str, Rule] = field(default_factory=lambda: RULES)
+    shortfall: str = ""
+
+    def __post_init__(self) -> None:
+        names = [system.name for system in self.systems]
+        for kind, used, known in (
+            ("scorer", [s.scorer for s in self.systems] + list(self.compared), self.scorers),
+            ("rule", [s.rule for s in self.systems], self.rules),
+            ("yardstick", list(self.yardsticks), YARDSTICKS),
+            ("system", [self.curve, self.traced], names),
+        ):
+            for name in used:
+                if name not in known:
+                    raise ParameterError(
+                        f"table {self.name} names the {kind} {name!r}, which it does not have; "
+                        f"choose one of {', '.join(known)}"
+                    )
+
+    def system(self, name: str) -> System:
+        """The row of that name."""
+        return next(system for system in self.systems if system.name == name)
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Every scorer and rule that some row or comparison asks for, each once."""
+        asked = [(system.scorer, system.rule) for system in self.systems]
+        asked += [(scorer, rule) for scorer in self.compared for rule in SIDE_BY_SIDE]
+        return list(dict.fromkeys(asked))

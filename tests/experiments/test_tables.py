@@ -1,0 +1,88 @@
+"""Tables are data: every name in them means something, and the paper's figures are right."""
+
+from dataclasses import replace
+
+import pytest
+
+from setlearn.errors import ParameterError
+from setlearn.experiments.reproduce import planned_cells, tables_named
+from setlearn.experiments.rules import RULES, SIDE_BY_SIDE
+from setlearn.experiments.table import MEAN_EDIT_DISTANCE, MEAN_F1, System
+from setlearn.experiments.tables import TABLES
+
+# As printed in the paper's two tables.
+PAPER = {
+    "yeast": {"Multi-label": 0.430, "SSG-RNN": 0.402, "SSG-CNN": 0.658},
+    "scene": {"Multi-label": 0.455, "SSG-RNN": 0.378, "SSG-CNN": 0.605},
+    "task1": {"Multi-label": 0.64, "SSG-S": 0.19, "SSG-RNN": 0.42, "SSG-CNN": 0.70},
+    "task2": {"SSG-S": 8.10, "SSG-RNN": 3.75, "SSG-CNN": 2.00},
+}
+
+
+def test_the_papers_figures():
+    printed = {
+        name: {s.name: s.paper for s in table.systems if s.paper is not None}
+        for name, table in TABLES.items()
+    }
+    assert printed == PAPER
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+def test_every_table_shows_the_same_scores_under_every_rule(table):
+    for scorer in table.compared:
+        assert {(scorer, rule) for rule in SIDE_BY_SIDE} <= set(table.pairs())
+    assert len(table.pairs()) == len(set(table.pairs()))
+    assert table.yardsticks
+
+
+def test_the_leading_figures():
+    leading = {name: table.metric for name, table in TABLES.items()}
+    assert leading == dict.fromkeys(("yeast", "scene", "task1"), MEAN_F1) | {
+        "task2": MEAN_EDIT_DISTANCE
+    }
+    assert MEAN_F1.reaches(0.5, 0.5)
+    assert MEAN_EDIT_DISTANCE.reaches(1.9, 2.0)
+    assert not MEAN_EDIT_DISTANCE.reaches(2.1, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"systems": (System("SSG-S", "abacus", "Margin"),)}, "scorer 'abacus'"),
+        ({"compared": ("abacus",)}, "scorer 'abacus'"),
+        ({"yardsticks": ("a coin",)}, "yardstick 'a coin'"),
+        ({"curve": "SSG-X"}, "system 'SSG-X'"),
+        ({"traced": "SSG-X"}, "system 'SSG-X'"),
+    ],
+)
+def test_unknown_names_are_refused(change, message):
+    with pytest.raises(ParameterError, match=message):
+        replace(TABLES["task2"], **change)
+
+
+def test_an_unknown_rule_is_refused():
+    system = System("SSG-S", TABLES["task2"].compared[0], "dice")
+    with pytest.raises(ParameterError, match="rule 'dice', which it does not have; choose one of"):
+        replace(TABLES["task2"], systems=(system,))
+
+
+def test_tables_by_name():
+    assert [table.name for table in tables_named(["task2", "yeast"])] == ["yeast", "task2"]
+    assert [table.name for table in tables_named([])] == list(TABLES)
+    with pytest.raises(ParameterError, match="no experiment 'tasks'; choose among yeast"):
+        tables_named(["tasks"])
+
+
+def test_the_plan_is_every_split_and_three_smaller_sizes():
+    cells = planned_cells([TABLES["yeast"], TABLES["task2"]], 2)
+    assert [(c.table.name, c.split) for c in cells if c.share == 1] == [
+        ("yeast", 0),
+        ("task2", 0),
+        ("yeast", 1),
+        ("task2", 1),
+    ]
+    assert [c.share for c in cells if c.table.name == "yeast" and c.share < 1] == [0.5, 0.25, 0.125]
+
+
+def test_cuts_of_lambda_networks_are_tuned():
+    assert RULES["λ-RNN"].cut == RULES["λ-CNN"].cut == "tuned"
