@@ -402,7 +402,7 @@ def test_with_rule_keeps_the_network_and_leaves_the_model_alone(reversals):
 
 
 def test_unseen_tokens_in_known_follow_unknown(reversals):
-    model, X, Y = reversals
+    model, _X, _Y = reversals
     with pytest.raises(DataError, match=r"1 known sequence\(s\) hold tokens never seen .* 'zq'"):
         model.complete(["ab"], [{"ab", "zq"}])
     lenient = copy(model).set_params(unknown="ignore")
