@@ -1,5 +1,6 @@
 """Cells run in processes of their own; what is finished is never run again."""
 
+import multiprocessing
 import shutil
 
 import pytest
@@ -81,12 +82,11 @@ def test_failing_and_dying_cells_say_why_and_the_others_run(tmp_path):
 def test_ctrl_c_keeps_what_is_finished_and_leaves_no_process(tmp_path):
     table = one_system()
     cells, store = [Cell(table, split) for split in range(3)], CellStore(tmp_path)
+    before = set(multiprocessing.active_children())
     with pytest.raises(KeyboardInterrupt):
         run_cells(cells, store, jobs=1, display=Watcher(stop_after=1))
     assert [path.suffix for path in tmp_path.iterdir()] == [".json"]
-    import multiprocessing
-
-    assert not multiprocessing.active_children()
+    assert set(multiprocessing.active_children()) <= before  # other tests may have left theirs
 
 
 class TestTimeLeft:
