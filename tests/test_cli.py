@@ -91,6 +91,7 @@ def test_help_does_not_import_what_is_slow():
     ("arguments", "message"),
     [
         (("reproduce", "--only", "yeast,nothing"), "there is no experiment 'nothing'"),
+        (("reproduce", "--system", "SSG-X"), "there is no system 'SSG-X'"),
         (("reproduce", "--splits", "0"), "--splits"),
         (("reproduce", "--jobs", "many"), "--jobs"),
         (("reproduce", "--fast"), "--fast"),

@@ -37,6 +37,9 @@ def reproduce(
     only: Annotated[
         str, typer.Option(help="Tables to run, such as yeast,task2. All by default.")
     ] = "",
+    system: Annotated[
+        list[str] | None, typer.Option(help="A system to run; may be given again. All by default.")
+    ] = None,
     splits: Annotated[
         int | None, typer.Option(min=1, help="How many random splits, whatever --quick says.")
     ] = None,
@@ -59,6 +62,7 @@ def reproduce(
     try:
         _reproduce(
             [name.strip() for name in only.split(",") if name.strip()],
+            system or [],
             n_splits=splits or (QUICK_SPLITS if quick else FULL_SPLITS),
             jobs=jobs,
             out=out,
@@ -76,12 +80,14 @@ def reproduce(
         _fail(f"{type(error).__name__}: {error} (--debug shows where)", 1)
 
 
-def _reproduce(names: list[str], *, n_splits: int, jobs: int, out: Path, cells: Path) -> None:
+def _reproduce(
+    names: list[str], systems: list[str], *, n_splits: int, jobs: int, out: Path, cells: Path
+) -> None:
     from setlearn.errors import SetlearnError
     from setlearn.experiments.report import tables_as_text
     from setlearn.experiments.reproduce import reproduce, tables_named
 
-    tables = tables_named(names)
+    tables = tables_named(names, systems)
     made = reproduce(tables, n_splits=n_splits, jobs=jobs, out=out, cells=cells)
     typer.echo(tables_as_text(made.results))
     typer.echo("written: " + ", ".join(str(path) for path in made.files), err=True)

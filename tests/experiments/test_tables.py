@@ -86,3 +86,16 @@ def test_the_plan_is_every_split_and_three_smaller_sizes():
 
 def test_cuts_of_lambda_networks_are_tuned():
     assert RULES["λ-RNN"].cut == RULES["λ-CNN"].cut == "tuned"
+
+
+def test_systems_named_leave_out_all_others():
+    tables = tables_named(["yeast", "task2"], ["SSG-CNN", "SSG-S"])
+    assert [[system.name for system in table.systems] for table in tables] == [
+        ["SSG-CNN"],
+        ["SSG-S", "SSG-CNN"],
+    ]
+    assert list(tables[0].scorers) == ["sigmoid network"]
+    assert tables[0].pairs() == [("sigmoid network", "λ-CNN")]
+    assert [table.name for table in tables_named([], ["SSG-S"])] == ["task1", "task2"]
+    with pytest.raises(ParameterError, match="no system 'SSG-X'; choose among 'Multi-label'"):
+        tables_named([], ["SSG-X"])

@@ -32,14 +32,24 @@ class Reproduction:
     n_failed: int
 
 
-def tables_named(names: Sequence[str]) -> list[Table]:
-    """The tables of these names, in the paper's order; all of them for no name."""
+def tables_named(names: Sequence[str], systems: Sequence[str] = ()) -> list[Table]:
+    """The tables of these names, in the paper's order, with these systems; all for no name."""
     for name in names:
         if name not in TABLES:
             raise ParameterError(
                 f"there is no experiment {name!r}; choose among {', '.join(TABLES)}"
             )
-    return [table for name, table in TABLES.items() if name in names or not names]
+    tables = [table for name, table in TABLES.items() if name in names or not names]
+    if not systems:
+        return tables
+    known = dict.fromkeys(system.name for table in tables for system in table.systems)
+    for name in systems:
+        if name not in known:
+            raise ParameterError(
+                f"there is no system {name!r}; choose among {', '.join(map(repr, known))}"
+            )
+    having = [t for t in tables if any(system.name in systems for system in t.systems)]
+    return [table.only(systems) for table in having]
 
 
 def planned_cells(tables: Sequence[Table], n_splits: int) -> list[Cell]:

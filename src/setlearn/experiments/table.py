@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 
 from setlearn.errors import ParameterError
 from setlearn.experiments.recipes import Recipe
@@ -106,6 +106,19 @@ class Table:
     def system(self, name: str) -> System:
         """The row of that name."""
         return next(system for system in self.systems if system.name == name)
+
+    def only(self, names: Collection[str]) -> Table:
+        """The same table with these of its systems alone, and only what they need is trained."""
+        kept = tuple(system for system in self.systems if system.name in names)
+        first = kept[0].name
+        return replace(
+            self,
+            systems=kept,
+            scorers={system.scorer: self.scorers[system.scorer] for system in kept},
+            compared=(),
+            curve=self.curve if self.curve in names else first,
+            traced=self.traced if self.traced in names else first,
+        )
 
     def pairs(self) -> list[tuple[str, str]]:
         """Every scorer and rule that some row or comparison asks for, each once."""
