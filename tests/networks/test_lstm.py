@@ -7,7 +7,7 @@ import torch
 from setlearn.errors import DataError
 from setlearn.networks import LSTM
 from setlearn.networks.sequence_network import check_shapes, score_trie, sequence_loss
-from setlearn.networks.training import seeded
+from setlearn.networks.surroundings import seeded
 from setlearn.scorers.sequences import SequenceScorer, encode_inputs
 from setlearn.sequence_inputs import learn_inputs
 from setlearn.trie import Trie

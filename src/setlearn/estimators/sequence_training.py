@@ -19,15 +19,8 @@ from setlearn.networks.sequence_network import (
     score_trie,
     sequence_loss,
 )
-from setlearn.networks.training import (
-    Epoch,
-    Plan,
-    Trainer,
-    hold_out,
-    one_thread,
-    pick_device,
-    seeded,
-)
+from setlearn.networks.surroundings import one_thread, pick_device, seeded
+from setlearn.networks.training import Epoch, Plan, Trainer, hold_out
 from setlearn.nodes import IntArray
 from setlearn.rules import Margin
 from setlearn.scorers.sequences import SequenceScorer, encode_inputs

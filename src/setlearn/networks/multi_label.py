@@ -135,7 +135,8 @@ class MultiLabelNetwork(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
     def _train(self, inputs: Any, targets: Any, weights: FloatArray) -> None:
         import torch
 
-        from setlearn.networks.training import Trainer, hold_out, one_thread, pick_device, seeded
+        from setlearn.networks.surroundings import one_thread, pick_device, seeded
+        from setlearn.networks.training import Trainer, hold_out
 
         device = pick_device(self.device)
         rng = check_random_state(self.random_state)

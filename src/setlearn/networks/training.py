@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Required, TypedDict, cast
@@ -25,6 +24,7 @@ from setlearn.networks.checkpoint import (
     unfiled,
     write_checkpoint,
 )
+from setlearn.networks.surroundings import CPU, rng_states, seeded, set_rng_states
 from setlearn.progress import progress
 
 if TYPE_CHECKING:
@@ -33,9 +33,8 @@ if TYPE_CHECKING:
 
     from setlearn.nodes import IntArray
 
-__all__ = ["Epoch", "Plan", "Trainer", "hold_out", "one_thread", "pick_device", "seeded"]
+__all__ = ["Epoch", "Plan", "Trainer", "hold_out"]
 
-CPU = torch.device("cpu")
 MIN_HELD_OUT = 8
 """Fewer held-out units than this say more about luck than about the network."""
 
@@ -292,7 +291,7 @@ class Trainer:
         tensors = {
             **filed("network", self.network.state_dict()),
             **filed("best", self._best_weights),
-            **filed("rng", _rng_states(self._device)),
+            **filed("rng", rng_states(self._device)),
             "row_order": self._row_order.get_state(),
         }
         for index, moments in state.items():
@@ -318,7 +317,7 @@ class Trainer:
         self._step_count = self.history[-1]["step"]
         self._load_optimizer(unfiled("optimizer", tensors))
         self._row_order.set_state(tensors["row_order"])
-        _set_rng_states(unfiled("rng", tensors), self._device)
+        set_rng_states(unfiled("rng", tensors), self._device)
 
     def _load_optimizer(self, filed: Weights) -> None:
         moments: dict[int, Weights] = {}
@@ -327,58 +326,6 @@ class Trainer:
             moments.setdefault(int(index), {})[key] = tensor
         # The hyper-parameters are the plan's; only what was learned comes from the file.
         self._optimizer.load_state_dict({**self._optimizer.state_dict(), "state": moments})
-
-
-@contextmanager
-def seeded(seed: int, device: torch.device = CPU) -> Iterator[None]:
-    """Run a block with torch's global randomness started at ``seed``, then put it back.
-
-    Weights are drawn and dropout is thrown with the global generators, so that carrying one of
-    our own is not enough. Threads of one process share them: fit in processes, not in threads.
-    """
-    before = _rng_states(device)
-    torch.default_generator.manual_seed(seed)
-    if device.type == "cuda":
-        with torch.cuda.device(device):
-            torch.cuda.manual_seed(seed)
-    elif device.type == "mps":
-        torch.mps.manual_seed(seed)
-    try:
-        yield
-    finally:
-        _set_rng_states(before, device)
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Run a block on one thread, then put torch's number of threads back.
-
-    The steps of a small network are too short to share: on a busy machine, two threads that wait
-    for each other at every step were seen to take twenty times as long as one.
-    """
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
-def pick_device(name: str) -> torch.device:
-    """Find the device of that name; "auto" is CUDA, else MPS, else the CPU."""
-    if name == "auto":
-        if torch.cuda.is_available():
-            return torch.device("cuda")
-        return torch.device("mps") if torch.backends.mps.is_available() else CPU
-    try:
-        device = torch.device(name)
-        torch.zeros(1, device=device).item()  # fails unless the device is really there
-    except (RuntimeError, AssertionError, TypeError) as error:
-        raise ParameterError(
-            f"device {name!r} cannot be used here ({str(error).splitlines()[0]}); "
-            'pass "cpu", or "auto" for the best one there is'
-        ) from error
-    return device
 
 
 def hold_out(
@@ -402,20 +349,3 @@ def hold_out(
 def _check_count(name: str, value: object) -> None:
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
         raise ParameterError(f"{name} must be a whole number from 1 up, got {value!r}")
-
-
-def _rng_states(device: torch.device) -> dict[str, Tensor]:
-    states = {"cpu": torch.get_rng_state()}
-    if device.type == "cuda":
-        states["cuda"] = torch.cuda.get_rng_state(device)
-    elif device.type == "mps":
-        states["mps"] = torch.mps.get_rng_state()
-    return states
-
-
-def _set_rng_states(states: dict[str, Tensor], device: torch.device) -> None:
-    torch.set_rng_state(states["cpu"])
-    if device.type == "cuda":
-        torch.cuda.set_rng_state(states["cuda"], device)
-    elif device.type == "mps":
-        torch.mps.set_rng_state(states["mps"])

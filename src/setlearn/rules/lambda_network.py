@@ -80,7 +80,8 @@ class LambdaNetwork(Rule):
 
     def fit(self, nodes: Nodes, positive: Mask) -> Self:
         """Train the network on most samples, and on the others watch it and tune the cut."""
-        from setlearn.networks.training import hold_out, seeded
+        from setlearn.networks.surroundings import seeded
+        from setlearn.networks.training import hold_out
 
         self.check_parameters()
         check_positive(nodes, positive)
@@ -149,7 +150,8 @@ class LambdaNetwork(Rule):
         held_rows: IntArray,
         seed: int,
     ) -> list[Epoch]:
-        from setlearn.networks.training import Trainer, one_thread
+        from setlearn.networks.surroundings import one_thread
+        from setlearn.networks.training import Trainer
 
         trainer = Trainer(
             network,
