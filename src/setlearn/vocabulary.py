@@ -76,7 +76,7 @@ class Vocabulary:
     @classmethod
     def learn(cls, sets: LabelSets, tokeniser: Tokeniser) -> Vocabulary:
         """Collect the tokens of training sets."""
-        kind = check_one_kind(sets, "Y") or str
+        kind = check_one_kind(sets, "y") or str
         joint = tokeniser.joint(chain(*sets)) if kind is str else ""  # type: ignore[arg-type]
         found = {token for element in chain(*sets) for token in _split(element, tokeniser)}
         return cls(tuple(sorted(found, key=canonical_rank)), kind, tokeniser, joint)

@@ -256,3 +256,8 @@ def test_nothing_is_left_half_fitted():
         classifier.fit(X, [set()] * 20)
     with pytest.raises(NotFittedError):
         classifier.predict(X)
+
+
+def test_texts_need_a_learner_that_reads_them():
+    with pytest.raises(DataError, match="X holds texts, which the default learner cannot read"):
+        SetClassifier().fit(["a b", "c"], [{"x"}, {"y"}])

@@ -118,6 +118,11 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
         self._check_parameters()
         learner = self._learner()
         X = check_inputs(self, X, reset=True, allow_nan=get_tags(learner).input_tags.allow_nan)
+        if self.estimator is None and isinstance(X, list | tuple) and isinstance(X[0], str):
+            raise DataError(
+                "X holds texts, which the default learner cannot read; pass one that can, such as "
+                "make_pipeline(TfidfVectorizer(), LogisticRegression())"
+            )
         space, right = self._read_targets(X, y)
         # With one class a sample there is nothing to decide: the best one it is.
         rule = TopK(1) if space.kind == "classes" else clone(self.rule or Margin())

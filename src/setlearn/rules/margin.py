@@ -151,14 +151,14 @@ class Margin(Rule):
             picks.append(Pick(penalised, penalties, winner, bool(new), memory))
             if repeats > self.rho * len(memory):
                 reason = self._why_stopped(names[winner], repeats, len(memory))
-                return self._filled_up(Walk(tuple(picks), reason), scores)
+                return self._filled_up(Walk(tuple(picks), reason), node.probabilities[0], scores)
 
-    def _filled_up(self, walk: Walk, scores: FloatArray) -> Walk:
+    def _filled_up(self, walk: Walk, probabilities: FloatArray, scores: FloatArray) -> Walk:
         """Go on with the best of the others where the process ended short of ``min_size``."""
         last, min_size = walk.picks[-1], self._min_size_now()
         others = np.ones(len(scores), bool)
         others[list(last.memory)] = False
-        missing = best_first(scores, others)[: max(0, min_size - len(last.memory))]
+        missing = best_first(probabilities, others)[: max(0, min_size - len(last.memory))]
         if not missing:
             return walk
         memory, picks = last.memory, list(walk.picks)
