@@ -19,6 +19,7 @@ from setlearn.vocabulary import Split, Tokeniser, Vocabulary
 __all__ = [
     "check_bounds",
     "check_lengths",
+    "check_samples",
     "learned_bounds",
     "listed",
     "new_rule",
@@ -91,6 +92,17 @@ def check_lengths(sets: LabelSets, vocabulary: Vocabulary, max_length: int | Non
                     f"sample {index} of y holds {element!r}, which has {length} tokens, but "
                     f"max_length is {max_length}; raise it or leave the sequence out"
                 )
+
+
+def check_samples(n_inputs: int, n_sets: int) -> None:
+    """Raise unless there is one set an input, and at least one of them."""
+    if n_inputs != n_sets:
+        raise DataError(
+            f"X has {n_inputs} samples but y has {n_sets} sets; give one set a sample, "
+            "an empty one where there is nothing"
+        )
+    if n_inputs == 0:
+        raise DataError("there is no training data: X holds 0 samples; give at least one")
 
 
 def learned_bounds(trie: Trie, max_size: int) -> Bounds:

@@ -23,6 +23,7 @@ from setlearn.errors import (
 from setlearn.estimators.sequence_parameters import (
     check_bounds,
     check_lengths,
+    check_samples,
     learned_bounds,
     listed,
     new_rule,
@@ -184,7 +185,7 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         sets = read_elements(listed(y, "y"), of_elements, "y")
         reader = learn_inputs(X, of_inputs)
         inputs = reader.read(X)
-        _check_samples(len(inputs), len(sets))
+        check_samples(len(inputs), len(sets))
         vocabulary = Vocabulary.learn(sets, of_elements)
         check_lengths(sets, vocabulary, self.max_length)
         sequences = vocabulary.encode(sets)
@@ -221,7 +222,7 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         sets = read_elements(listed(y, "y"), self.vocabulary_.tokeniser, "y")
         self._check_kind(sets, "y")
         inputs = self.reader_.read(listed(X, "X"))
-        _check_samples(len(inputs), len(sets))
+        check_samples(len(inputs), len(sets))
         _, unseen = self.vocabulary_.split_unseen(sets)
         if unseen:
             index, element = unseen[0]
@@ -391,13 +392,3 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
 
 def _set_of(ranked: list[tuple[Any, float]]) -> frozenset[Any]:
     return frozenset(element for element, _ in ranked)
-
-
-def _check_samples(n_inputs: int, n_sets: int) -> None:
-    if n_inputs != n_sets:
-        raise DataError(
-            f"X has {n_inputs} samples but y has {n_sets} sets; give one set a sample, "
-            "an empty one where there is nothing"
-        )
-    if n_inputs == 0:
-        raise DataError("there is no training data: X holds 0 samples; give at least one")

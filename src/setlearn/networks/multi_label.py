@@ -28,7 +28,7 @@ UNWATCHED_STEPS = 500
 """Steps at the most where there are too few rows to see by held-out loss when to stop."""
 
 
-class MultiLabelNetwork(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class MultiLabelNetwork(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # sklearn: no types
     """A network with one sigmoid a label, or with plain classes one softmax.
 
     A kind of network says how it reads inputs, which module it is, and how that module sees some

@@ -240,7 +240,7 @@ class Trainer:
     def _step(self, rows: Tensor) -> float:
         self._optimizer.zero_grad()
         loss = self.loss(rows)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()  # type: ignore[no-untyped-call]  # torch's own
         norm = nn.utils.clip_grad_norm_(self._parameters, self.plan.clip)
         value = float(loss.detach())
         # Looked at before the weights move, so that they are still finite for who catches it.
