@@ -20,17 +20,18 @@ class TableScorer:
 
     def start(self, n_samples):
         prefixes = [(sample, ()) for sample in range(n_samples)]
-        return self._step(prefixes)
+        return self._step(prefixes, np.ones(n_samples))
 
     def advance(self, step, parent, token):
         prefixes = [
             (step.state[row][0], (*step.state[row][1], int(choice)))
             for row, choice in zip(parent, token, strict=True)
         ]
-        return self._step(prefixes)
+        return self._step(prefixes, step.nodes.membership[parent, token])
 
-    def _step(self, prefixes):
+    def _step(self, prefixes, before):
         scores = np.array([self.probabilities(s, prefix) for s, prefix in prefixes])
         sample = np.array([s for s, _ in prefixes])
         depth = np.array([len(prefix) for _, prefix in prefixes])
-        return Step(Nodes(sample, depth, scores.reshape(len(prefixes), self.n_choices)), prefixes)
+        scores = scores.reshape(len(prefixes), self.n_choices)
+        return Step(Nodes(sample, depth, scores, before=before), prefixes)

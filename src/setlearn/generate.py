@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -74,7 +74,6 @@ def generate(
     step = scorer.start(X)
     n_samples = len(step.nodes)
     prefix = np.empty((n_samples, 0), dtype=np.intp)
-    log_probability = np.zeros(n_samples)
     # Where each prefix stands in the known trees, or -1.
     known_node: IntArray = np.empty(0, np.intp) if known is None else known.roots
     n_grown = np.ones(n_samples, dtype=np.intp)
@@ -82,24 +81,23 @@ def generate(
     closed: list[tuple[IntArray, IntArray, FloatArray]] = []
     for depth in range(bounds.max_length + 1):
         nodes = _with_known(step.nodes, known, known_node)
-        kept = rule.accept(nodes)
+        kept = rule.grow(nodes)
         if nodes.known is not None:
-            kept &= ~nodes.known | rule.accept(_without_known(nodes))
-        with np.errstate(divide="ignore"):
-            log_choices = log_probability[:, None] + np.log(nodes.probabilities)
+            kept &= ~nodes.known | rule.grow(replace(nodes, known=None))
+        membership = nodes.membership
         closes = kept[:, END] & (depth > 0)
         if nodes.known is not None:
             closes &= ~nodes.known[:, END]
-        closed.append((nodes.sample[closes], prefix[closes], log_choices[closes, END]))
+        closed.append((nodes.sample[closes], prefix[closes], membership[closes, END]))
         parent, token = _open_choices(kept)
         if depth == bounds.max_length:
             truncated[nodes.sample[parent]] = True
             parent, token = parent[:0], token[:0]
-        sample, log_child = nodes.sample[parent], log_choices[parent, token]
+        sample, score = nodes.sample[parent], membership[parent, token]
         # What is left is shared among the levels to come: the first ones must not take it all.
         levels_left = max(bounds.max_length - depth, 1)
         room = np.maximum((bounds.max_nodes - n_grown) // levels_left, 1)
-        fits = _best_of_each(sample, log_child, room)
+        fits = _best_of_each(sample, score, room)
         truncated[sample[~fits]] = True
         parent, token, sample = parent[fits], token[fits], sample[fits]
         if watch is not None:
@@ -109,10 +107,9 @@ def generate(
         n_grown += np.bincount(sample, minlength=n_samples)
         step = scorer.advance(step, parent, token)
         prefix = np.column_stack([prefix[parent], token])
-        log_probability = log_child[fits]
         if known is not None:
             known_node = known.child(known_node[parent], token)
-    return _gather(closed, truncated, bounds.max_size)
+    return _gather(closed, truncated, bounds.max_size, rule, known)
 
 
 def _with_known(nodes: Nodes, known: Trie | None, known_node: IntArray) -> Nodes:
@@ -128,11 +125,7 @@ def _with_known(nodes: Nodes, known: Trie | None, known_node: IntArray) -> Nodes
         mask[:, END] = False
         probabilities = probabilities.copy()
         probabilities[mask.any(axis=1), END] = 0
-    return Nodes(nodes.sample, nodes.depth, probabilities, mask)
-
-
-def _without_known(nodes: Nodes) -> Nodes:
-    return Nodes(nodes.sample, nodes.depth, nodes.probabilities)
+    return replace(nodes, probabilities=probabilities, known=mask)
 
 
 def _open_choices(kept: BoolArray) -> tuple[IntArray, IntArray]:
@@ -153,16 +146,23 @@ def _best_of_each(sample: IntArray, score: FloatArray, room: IntArray) -> BoolAr
 
 
 def _gather(
-    closed: list[tuple[IntArray, IntArray, FloatArray]], truncated: BoolArray, max_size: int
+    closed: list[tuple[IntArray, IntArray, FloatArray]],
+    truncated: BoolArray,
+    max_size: int,
+    rule: Rule,
+    known: Trie | None,
 ) -> Generated:
+    """All finished sequences, by sample and best first: those that the rule chooses."""
     longest = closed[-1][1].shape[1]
     tokens = np.concatenate(
         [np.pad(t, ((0, 0), (0, longest - t.shape[1])), constant_values=END) for _, t, _ in closed]
     )
     sample = np.concatenate([s for s, _, _ in closed])
     score = np.concatenate([p for _, _, p in closed])
+    order = np.lexsort((-score, sample))
+    n_known = None if known is None else known.set_sizes()[sample[order]]
+    order = order[rule.choose(sample[order], score[order], n_known)]
+    sample, tokens, score = sample[order], tokens[order], score[order]
     fits = _best_of_each(sample, score, np.full(len(truncated), max_size))
     truncated[sample[~fits]] = True
-    sample, tokens, score = sample[fits], tokens[fits], score[fits]
-    order = np.lexsort((-score, sample))
-    return Generated(sample[order], tokens[order], np.exp(score[order]), truncated)
+    return Generated(sample[fits], tokens[fits], score[fits], truncated)

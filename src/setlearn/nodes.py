@@ -12,7 +12,16 @@ from scipy import sparse
 
 from setlearn.errors import DataError
 
-__all__ = ["BoolArray", "FloatArray", "IntArray", "Mask", "Nodes", "Step", "dense_mask"]
+__all__ = [
+    "BoolArray",
+    "Examples",
+    "FloatArray",
+    "IntArray",
+    "Mask",
+    "Nodes",
+    "Step",
+    "dense_mask",
+]
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
 IntArray: TypeAlias = NDArray[np.integer[Any]]
@@ -22,6 +31,20 @@ Mask: TypeAlias = BoolArray | sparse.csr_array
 
 CHUNK_ENTRIES = 4_000_000
 """Scores looked at together by code that needs copies of them: about 32 MB a temporary array."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Examples:
+    """Whole sets that were seen in training, weighted for each choice point: a joint distribution.
+
+    Marginals say how probable each choice is by itself; examples also say which ones go together.
+    """
+
+    sets: sparse.csr_array  # (m, V) bool
+    weights: sparse.csr_array  # (n, m), not negative; a row without any says nothing
+
+    def __getitem__(self, rows: slice | IntArray | BoolArray) -> Examples:
+        return Examples(self.sets, self.weights[rows])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +63,11 @@ class Nodes:
         The scorer's probability of each choice.
     known : mask of shape (n, V), optional
         Choices that are in the memory Z from the start: "given these, what else?".
+    before : array of shape (n,), optional
+        The probability of the way to each choice point, where ``probabilities`` do not hold it
+        already. Roots need none.
+    examples : Examples, optional
+        Training sets with weights, from scorers that know which ones are alike.
 
     Examples
     --------
@@ -53,6 +81,8 @@ class Nodes:
     depth: IntArray
     probabilities: FloatArray
     known: BoolArray | None = None
+    before: FloatArray | None = None
+    examples: Examples | None = None
 
     def __post_init__(self) -> None:
         if self.probabilities.ndim != 2:
@@ -83,12 +113,26 @@ class Nodes:
         """How many choices each point has."""
         return int(self.probabilities.shape[1])
 
+    @property
+    def membership(self) -> FloatArray:
+        """The probability of each choice with all choices before it, (n, V): falls downwards."""
+        if self.before is None:
+            return self.probabilities
+        product: FloatArray = self.before[:, None] * self.probabilities
+        return product
+
     def __len__(self) -> int:
         return len(self.probabilities)
 
     def __getitem__(self, rows: slice | IntArray | BoolArray) -> Nodes:
-        known = None if self.known is None else self.known[rows]
-        return Nodes(self.sample[rows], self.depth[rows], self.probabilities[rows], known)
+        return Nodes(
+            self.sample[rows],
+            self.depth[rows],
+            self.probabilities[rows],
+            None if self.known is None else self.known[rows],
+            None if self.before is None else self.before[rows],
+            None if self.examples is None else self.examples[rows],
+        )
 
     def row_chunks(self) -> Iterator[slice]:
         """Slices of rows small enough that a few copies of their scores do no harm."""

@@ -137,6 +137,11 @@ class Trie:
         """The root of each sample."""
         return np.flatnonzero(self.parent < 0)
 
+    def set_sizes(self) -> IntArray:
+        """How many sequences each sample has."""
+        ends = (self.edge_token == END) & (self.depth[self.edge_node] > 0)
+        return np.bincount(self.sample[self.edge_node[ends]], minlength=self.n_samples)
+
     def take(self, samples: IntArray) -> Trie:
         """The trees of the given samples, renumbered in their order."""
         bounds = np.searchsorted(self.sample, np.arange(self.n_samples + 1))

@@ -107,6 +107,11 @@ class Vocabulary:
             known.append(elements - strange)
         return known, unseen
 
+    def spelled_by(self, tokens: Iterable[Hashable]) -> list[int]:
+        """The choice that each of these tokens is, END for those that are none."""
+        ids = {token: number for number, token in enumerate(self.tokens, END + 1)}
+        return [ids.get(token, END) for token in tokens]
+
     def length(self, element: Any) -> int:
         """How many tokens an element has."""
         return len(_split(element, self.tokeniser))

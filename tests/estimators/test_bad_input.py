@@ -218,7 +218,10 @@ BAD_PARAMETERS = {
     "size": ({"rule": Margin(min_size=-1)}, "min_size must be.*got -1"),
     "cut": ({"rule": Threshold(1.5)}, r'cut must lie in \[0, 1\] or be "tuned", got 1.5'),
     "k": ({"rule": TopK(0)}, "k must be a whole number from 1 up, got 0"),
-    "a rule's class": ({"rule": Margin}, r"rule must be one of setlearn.rules.*got <class"),
+    "a rule's class": (
+        {"rule": Margin},
+        r'rule must be "auto" or one of setlearn.rules.*got <class',
+    ),
     "a rule's name": ({"rule": "margin"}, r"such as Margin\(\), got 'margin'"),
     "scores": ({"scores": "sigmoid"}, '"marginal" or "softmax", got \'sigmoid\''),
     "unknown": ({"unknown": "drop"}, '"error" or "ignore", got \'drop\''),

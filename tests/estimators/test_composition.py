@@ -131,7 +131,9 @@ def test_texts(scores, as_given):
     sets = [frozenset(rng.choice(words, size=rng.integers(1, 4), replace=False)) for _ in range(60)]
     texts = as_given([" ".join(["it is", *sorted(labels)]) for labels in sets])
     learner = make_pipeline(TfidfVectorizer(), LogisticRegression(C=100))
-    classifier = SetClassifier(learner, scores=scores, cv=2, random_state=0).fit(texts, sets)
+    classifier = SetClassifier(learner, Margin(), scores=scores, cv=2, random_state=0).fit(
+        texts, sets
+    )
     assert classifier.score(texts, sets) > 0.9
     assert not hasattr(classifier, "n_features_in_")
     assert classifier.predict(["it is small and fast"]) == [{"small", "fast"}]
@@ -196,5 +198,5 @@ def spy_on_densifying(monkeypatch):
 def test_a_learner_that_only_takes_dense_data_gets_it_from_a_pipeline():
     dense = FunctionTransformer(lambda part: part.toarray(), accept_sparse=True)
     learner = make_pipeline(dense, LogisticRegression())
-    thin = SetClassifier(learner, cv=2, random_state=0).fit(sparse.csr_array(X), SETS)
+    thin = SetClassifier(learner, Margin(), cv=2, random_state=0).fit(sparse.csr_array(X), SETS)
     assert thin.predict(sparse.csr_array(X)) == clone(CLASSIFIER).fit(X, SETS).predict(X)

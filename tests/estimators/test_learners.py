@@ -65,7 +65,7 @@ def best_constant_f1(indicator):
 @named(LEARNERS)
 def test_any_learner_predicts_sets_and_indicators_alike(learner, scores):
     X, Y = tagged(120)
-    classifier = SetClassifier(learner, scores=scores, cv=2, random_state=0)
+    classifier = SetClassifier(learner, Margin(), scores=scores, cv=2, random_state=0)
     of_indicator = classifier.fit(X[:80], Y[:80]).predict(X[80:])
     of_sets = classifier.fit(X[:80], as_sets(Y[:80])).predict(X[80:])
     assert as_sets(of_indicator) == of_sets
@@ -83,7 +83,7 @@ def test_any_learner_predicts_sets_and_indicators_alike(learner, scores):
 def test_empty_sets_are_learned(learner, scores):
     X = np.random.default_rng(1).random((120, 2))
     Y = (X > 0.5).astype(int)  # a quarter of the sets is empty
-    classifier = SetClassifier(learner, scores=scores, cv=3, random_state=0)
+    classifier = SetClassifier(learner, Margin(), scores=scores, cv=3, random_state=0)
     predicted = classifier.fit(X[:80], as_sets(Y[:80])).predict(X[80:])
     truth = as_sets(Y[80:])
     assert frozenset() in truth
@@ -104,7 +104,7 @@ def test_labels_that_are_never_or_always_there_in_a_fold(learner):
 @named([LogisticRegression(), RandomForestClassifier(n_estimators=10), SVC(), GaussianNB()])
 def test_elements_that_are_never_there_in_a_fold(learner):
     X, Y = with_rare_labels()
-    classifier = SetClassifier(learner, scores="softmax", cv=4, random_state=0)
+    classifier = SetClassifier(learner, Margin(), scores="softmax", cv=4, random_state=0)
     predicted = classifier.fit(X, Y).predict(X)
     assert predicted.shape == Y.shape
     assert mean_f1(Y, predicted) > 0.6

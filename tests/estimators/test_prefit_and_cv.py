@@ -31,7 +31,7 @@ def test_the_rule_learns_from_held_out_scores():
         [cross_val_predict(learner, X, y, cv=splitter, method="predict_proba")[:, 1] for y in Y.T]
     )
     expected = Margin().fit(Nodes.roots(held_out), Y.astype(bool))
-    classifier = SetClassifier(learner, cv=splitter).fit(X, SETS)
+    classifier = SetClassifier(learner, Margin(), cv=splitter).fit(X, SETS)
     assert classifier.rule_.lam_ == pytest.approx(expected.lam_, abs=1e-12)
     assert classifier.rule_.objective_ == pytest.approx(expected.objective_)
     full = np.column_stack([learner.fit(X, y).predict_proba(X)[:, 1] for y in Y.T])
@@ -42,27 +42,31 @@ def test_splits_may_be_given_in_many_ways():
     splitter = KFold(3)
     splits = list(splitter.split(X))
     masks = [tuple(np.isin(np.arange(60), part) for part in split) for split in splits]
-    lam = SetClassifier(LogisticRegression(), cv=splitter).fit(X, SETS).rule_.lam_
+    lam = SetClassifier(LogisticRegression(), Margin(), cv=splitter).fit(X, SETS).rule_.lam_
     for cv in (splits, iter(splits), masks, [(a.tolist(), b.tolist()) for a, b in splits]):
-        assert SetClassifier(LogisticRegression(), cv=cv).fit(X, SETS).rule_.lam_ == lam
+        assert SetClassifier(LogisticRegression(), Margin(), cv=cv).fit(X, SETS).rule_.lam_ == lam
 
 
 def test_a_splitter_may_leave_samples_out_or_test_them_twice():
     once = ShuffleSplit(1, test_size=0.2, random_state=0)
     [(train, test)] = once.split(X)
-    classifier = SetClassifier(LogisticRegression(), cv=once).fit(X, SETS)
+    classifier = SetClassifier(LogisticRegression(), Margin(), cv=once).fit(X, SETS)
     scores = np.column_stack(
         [LogisticRegression().fit(X[train], y[train]).predict_proba(X[test])[:, 1] for y in Y.T]
     )
     expected = Margin().fit(Nodes.roots(scores), Y[test].astype(bool)).lam_
     assert classifier.rule_.lam_ == pytest.approx(expected, abs=1e-12)
     often = ShuffleSplit(6, test_size=0.5, random_state=0)
-    assert 0 < SetClassifier(LogisticRegression(), cv=often).fit(X, SETS).rule_.lam_ < 1
+    assert 0 < SetClassifier(LogisticRegression(), Margin(), cv=often).fit(X, SETS).rule_.lam_ < 1
 
 
 def test_more_folds_than_samples_leave_one_out():
-    classifier = SetClassifier(LogisticRegression(), cv=99, random_state=0).fit(X[:12], SETS[:12])
-    leave_one_out = SetClassifier(LogisticRegression(), cv=KFold(12)).fit(X[:12], SETS[:12])
+    classifier = SetClassifier(LogisticRegression(), Margin(), cv=99, random_state=0).fit(
+        X[:12], SETS[:12]
+    )
+    leave_one_out = SetClassifier(LogisticRegression(), Margin(), cv=KFold(12)).fit(
+        X[:12], SETS[:12]
+    )
     assert classifier.rule_.lam_ == pytest.approx(leave_one_out.rule_.lam_)
 
 
@@ -77,7 +81,7 @@ def test_more_folds_than_samples_leave_one_out():
 )
 def test_a_fitted_learner_of_many_labels(learner):
     learner = learner.fit(X, Y)
-    classifier = SetClassifier(learner, cv="prefit").fit(X, SETS)
+    classifier = SetClassifier(learner, Margin(), cv="prefit").fit(X, SETS)
     answer = learner.predict_proba(X)
     P = np.column_stack([p[:, 1] for p in answer]) if isinstance(answer, list) else answer
     np.testing.assert_allclose(classifier.predict_proba(X), P, atol=1e-12)
@@ -89,11 +93,11 @@ def test_a_fitted_learner_of_many_labels(learner):
 
 def test_a_fitted_learner_of_one_row_an_element():
     learner = LogisticRegression().fit(X[ROWS], STRINGS)
-    classifier = SetClassifier(learner, scores="softmax", cv="prefit").fit(X, SETS)
+    classifier = SetClassifier(learner, Margin(), scores="softmax", cv="prefit").fit(X, SETS)
     assert (classifier.predict_proba(X) == learner.predict_proba(X)).all()
     assert classifier.score(X, SETS) > 0.8
     # Y need not show every label that the learner knows.
-    half = SetClassifier(learner, scores="softmax", cv="prefit")
+    half = SetClassifier(learner, Margin(), scores="softmax", cv="prefit")
     half.fit(X, [labels - {"air"} for labels in SETS])
     assert half.classes_.tolist() == LABELS
     assert "air" in frozenset().union(*half.complete(X, [{"water"}] * 60))
@@ -102,7 +106,7 @@ def test_a_fitted_learner_of_one_row_an_element():
 def test_a_fitted_learner_and_a_table_in_another_order():
     learner = LogisticRegression().fit(X[ROWS], STRINGS)
     table = pd.DataFrame(Y, columns=LABELS)[["water", "air", "fire", "earth"]]
-    classifier = SetClassifier(learner, scores="softmax", cv="prefit").fit(X, table)
+    classifier = SetClassifier(learner, Margin(), scores="softmax", cv="prefit").fit(X, table)
     assert classifier.classes_.tolist() == ["water", "air", "fire", "earth"]
     np.testing.assert_array_equal(
         classifier.predict_proba(X), learner.predict_proba(X)[:, [3, 0, 2, 1]]
@@ -113,7 +117,7 @@ def test_a_fitted_learner_and_a_table_in_another_order():
 def test_a_fitted_learner_and_an_indicator_with_a_column_that_it_lacks():
     learner = LogisticRegression().fit(X[ROWS], COLUMNS)
     wide = np.column_stack([Y, np.zeros(60, int)])
-    classifier = SetClassifier(learner, scores="softmax", cv="prefit").fit(X, wide)
+    classifier = SetClassifier(learner, Margin(), scores="softmax", cv="prefit").fit(X, wide)
     assert (classifier.predict_proba(X)[:, 4] == 0).all()
     assert classifier.predict(X).shape == (60, 5)
 
@@ -121,7 +125,9 @@ def test_a_fitted_learner_and_an_indicator_with_a_column_that_it_lacks():
 def test_a_fitted_ordinary_classifier():
     y = np.array(LABELS)[X.argmax(axis=1)]
     learner = LogisticRegression().fit(X, y)
-    assert (SetClassifier(learner, cv="prefit").fit(X, y).predict(X) == learner.predict(X)).all()
+    assert (
+        SetClassifier(learner, Margin(), cv="prefit").fit(X, y).predict(X) == learner.predict(X)
+    ).all()
 
 
 @pytest.mark.parametrize(
@@ -155,7 +161,7 @@ def test_a_fitted_ordinary_classifier():
 )
 def test_fitted_learners_that_do_not_fit(learner, targets, scores, error, message):
     with pytest.raises(error, match=message):
-        SetClassifier(learner, scores=scores, cv="prefit").fit(X, targets)
+        SetClassifier(learner, Margin(), scores=scores, cv="prefit").fit(X, targets)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +177,7 @@ def test_fitted_learners_that_do_not_fit(learner, targets, scores, error, messag
 )
 def test_bad_cv(cv, message):
     with pytest.raises(ParameterError, match=message):
-        SetClassifier(LogisticRegression(), cv=cv).fit(X, SETS)
+        SetClassifier(LogisticRegression(), Margin(), cv=cv).fit(X, SETS)
 
 
 def test_a_rule_that_learns_nothing_needs_no_folds():
@@ -181,4 +187,6 @@ def test_a_rule_that_learns_nothing_needs_no_folds():
 
 def test_splits_that_hold_nothing_out():
     with pytest.raises(DataError, match="no choice points to learn from"):
-        SetClassifier(LogisticRegression(), cv=[(np.arange(60), np.arange(0))]).fit(X, SETS)
+        SetClassifier(LogisticRegression(), Margin(), cv=[(np.arange(60), np.arange(0))]).fit(
+            X, SETS
+        )

@@ -97,8 +97,10 @@ def test_routing_asks_what_to_do_with_weights():
 
 def test_further_fit_parameters_reach_the_learner():
     learner = make_pipeline(StandardScaler(), LogisticRegression())
-    direct = SetClassifier(learner, cv=2, random_state=0).fit(X, SETS, sample_weight=WEIGHTS)
-    named = SetClassifier(learner, cv=2, random_state=0)
+    direct = SetClassifier(learner, Margin(), cv=2, random_state=0).fit(
+        X, SETS, sample_weight=WEIGHTS
+    )
+    named = SetClassifier(learner, Margin(), cv=2, random_state=0)
     named.fit(X, SETS, logisticregression__sample_weight=WEIGHTS)
     assert (direct.predict_proba(X) == named.predict_proba(X)).all()
     assert direct.rule_.lam_ == named.rule_.lam_
@@ -117,7 +119,7 @@ def test_a_learner_without_weights_says_so(learner):
 
 def test_a_fitted_learner_says_so():
     learner = GaussianNB().fit(X, X.argmax(axis=1))
-    classifier = SetClassifier(learner, scores="softmax", cv="prefit")
+    classifier = SetClassifier(learner, Margin(), scores="softmax", cv="prefit")
     with pytest.raises(ParameterError, match='sample_weight was given, but with cv="prefit"'):
         classifier.fit(X, SETS, sample_weight=WEIGHTS)
 

@@ -313,7 +313,7 @@ def test_a_checkpoint_of_other_data_is_refused(tmp_path):
 class WrongShapes:
     """A recipe whose network answers one choice too many."""
 
-    def build(self, *, n_choices, n_tokens, n_features):
+    def build(self, *, n_choices, n_tokens, n_features, copies):
         return LSTM(4, 4, 4).build(
             n_choices=n_choices + 1, n_tokens=n_tokens, n_features=n_features
         )
@@ -322,7 +322,7 @@ class WrongShapes:
 class Broken:
     """A recipe that cannot even build."""
 
-    def build(self, *, n_choices, n_tokens, n_features):
+    def build(self, *, n_choices, n_tokens, n_features, copies):
         raise RuntimeError("no such thing")
 
 

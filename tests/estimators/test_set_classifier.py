@@ -21,7 +21,7 @@ from tests.reference import labels as reference
 LABELS = ["air", "earth", "fire", "water"]
 X, Y = tagged(80)
 SETS = as_sets(Y, LABELS)
-FITTED = SetClassifier(LogisticRegression(), cv=2, random_state=0).fit(X, SETS)
+FITTED = SetClassifier(LogisticRegression(), Margin(), cv=2, random_state=0).fit(X, SETS)
 
 
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.uint8, np.float32])
@@ -159,7 +159,7 @@ def test_known_labels_let_nothing_in_that_was_out():
 
 
 def test_unknown_labels_among_the_known_ones_are_counted():
-    ignoring = SetClassifier(LogisticRegression(), cv=2, unknown="ignore", random_state=0)
+    ignoring = SetClassifier(LogisticRegression(), Margin(), cv=2, unknown="ignore", random_state=0)
     ignoring.fit(X, SETS)
     with pytest.warns(UnknownLabelWarning, match=r"3 known element\(s\).*'mud'.*ignored") as caught:
         others = ignoring.complete(X[:3], [{"mud", "air"}, {"mud", "rock"}, set()])
@@ -184,14 +184,14 @@ def test_ranked_lists_the_set_best_first():
 @pytest.mark.parametrize("scores", ["marginal", "softmax"])
 def test_top_lists_that_many_whatever_the_rule_keeps(top, scores):
     X, Y = tagged(60, empty_sets=True)
-    classifier = SetClassifier(LogisticRegression(), scores=scores, cv=2, random_state=0)
+    classifier = SetClassifier(LogisticRegression(), Margin(), scores=scores, cv=2, random_state=0)
     ranked = classifier.fit(X, as_sets(Y)).predict_ranked(X, top=top)
     best = np.sort(classifier.predict_proba(X), axis=1)[:, ::-1][:, :top]
     assert [[score for _, score in row] for row in ranked] == best.tolist()
 
 
 def test_softmax_scores_sum_to_one_unless_nothing_is_a_choice():
-    softmax = SetClassifier(LogisticRegression(), scores="softmax", cv=2, random_state=0)
+    softmax = SetClassifier(LogisticRegression(), Margin(), scores="softmax", cv=2, random_state=0)
     np.testing.assert_allclose(softmax.fit(X, SETS).predict_proba(X).sum(axis=1), 1)
     some_empty = [frozenset(), *SETS[1:]]
     P = softmax.fit(X, some_empty).predict_proba(X)
@@ -202,10 +202,16 @@ def test_softmax_scores_sum_to_one_unless_nothing_is_a_choice():
 @pytest.mark.parametrize("scores", ["marginal", "softmax"])
 def test_the_same_seed_gives_the_same_answer_whatever_n_jobs(scores):
     learner = RandomForestClassifier(n_estimators=5)
-    one = SetClassifier(learner, scores=scores, cv=2, n_jobs=1, random_state=3).fit(X, SETS)
-    again = SetClassifier(learner, scores=scores, cv=2, n_jobs=1, random_state=3).fit(X, SETS)
-    two = SetClassifier(learner, scores=scores, cv=2, n_jobs=2, random_state=3).fit(X, SETS)
-    other = SetClassifier(learner, scores=scores, cv=2, random_state=4).fit(X, SETS)
+    one = SetClassifier(learner, Margin(), scores=scores, cv=2, n_jobs=1, random_state=3).fit(
+        X, SETS
+    )
+    again = SetClassifier(learner, Margin(), scores=scores, cv=2, n_jobs=1, random_state=3).fit(
+        X, SETS
+    )
+    two = SetClassifier(learner, Margin(), scores=scores, cv=2, n_jobs=2, random_state=3).fit(
+        X, SETS
+    )
+    other = SetClassifier(learner, Margin(), scores=scores, cv=2, random_state=4).fit(X, SETS)
     for same in (again, two):
         assert (one.predict_proba(X) == same.predict_proba(X)).all()
         assert one.rule_.lam_ == same.rule_.lam_
@@ -232,7 +238,7 @@ def test_float32_scores_walk_as_they_are_accepted():
 
 def test_a_plain_y_makes_an_ordinary_classifier():
     y = np.array(LABELS)[X.argmax(axis=1)]
-    classifier = SetClassifier(LogisticRegression(), cv=2).fit(X, y)
+    classifier = SetClassifier(LogisticRegression(), Margin(), cv=2).fit(X, y)
     alone = LogisticRegression().fit(X, y)
     assert (classifier.predict(X) == alone.predict(X)).all()
     assert classifier.score(X, y) == alone.score(X, y)

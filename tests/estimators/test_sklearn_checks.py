@@ -16,9 +16,8 @@ UNWEIGHTED_PARTS = "not all parts of the learner are weighted: "
 
 CANNOT_APPLY = {
     "default": {
-        "check_sample_weight_equivalence_on_dense_data": UNWEIGHTED_PARTS + "the scaler's variance",
-        "check_sample_weight_equivalence_on_sparse_data": UNWEIGHTED_PARTS
-        + "the scaler's variance",
+        "check_sample_weight_equivalence_on_dense_data": UNWEIGHTED_PARTS + "scalers, trees",
+        "check_sample_weight_equivalence_on_sparse_data": UNWEIGHTED_PARTS + "left-out rows",
     },
     "LogisticRegression": {},
     "RandomForestClassifier": {
@@ -53,7 +52,7 @@ CLASSIFIERS = [
     SetClassifier(RandomForestClassifier(n_estimators=10), Threshold("tuned"), cv=2),
     SetClassifier(GaussianNB(), Margin(rho=0.5), scores="softmax", cv=2),
     SetClassifier(KNeighborsClassifier(), TopK(2), cv=2),
-    SetClassifier(SVC(), cv=2),
+    SetClassifier(SVC(), Margin(), cv=2),
 ]
 
 

@@ -121,7 +121,9 @@ def test_an_empty_set_says_why():
     assert "under the floor" in trace.reason
     assert trace.to_dict()["steps"] == []
     assert f"stopped: {trace.reason}" in str(trace)
-    paper = SetClassifier(LogisticRegression(), scores="softmax", cv=2, random_state=0).fit(X, Y)
+    paper = SetClassifier(
+        LogisticRegression(), Margin(), scores="softmax", cv=2, random_state=0
+    ).fit(X, Y)
     assert paper.trace([0.01, 0.01]).to_dict()["steps"][0]["winner"] == "(nothing)"
 
 
@@ -157,7 +159,7 @@ def test_a_row_of_a_table():
         make_column_transformer((OneHotEncoder(), ["kind"]), remainder="passthrough"),
         LogisticRegression(),
     )
-    classifier = SetClassifier(learner, cv=2, random_state=0).fit(table, Y)
+    classifier = SetClassifier(learner, Margin(), cv=2, random_state=0).fit(table, Y)
     expected = frozenset(np.flatnonzero(classifier.predict(table[:1])[0]).tolist())
     assert classifier.trace(table.iloc[0]).result == expected
     assert classifier.trace(table[:1]).result == expected
@@ -167,7 +169,9 @@ def test_a_row_of_a_table():
 def test_a_sparse_row(container):
     X, Y = tagged(40)
     X = container(X)
-    classifier = SetClassifier(LogisticRegression(), cv=2, random_state=0).fit(X, as_sets(Y))
+    classifier = SetClassifier(LogisticRegression(), Margin(), cv=2, random_state=0).fit(
+        X, as_sets(Y)
+    )
     assert classifier.trace(X[[0]]).result == classifier.predict(X[[0]])[0]
     assert classifier.trace(X.tocsr()[0]).result == classifier.predict(X[[0]])[0]
 

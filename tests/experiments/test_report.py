@@ -101,7 +101,7 @@ class TestResults:
 
 
 class TestVerdict:
-    def told(self, mean, error=0.01, paper=0.7):
+    def told(self, mean, error=0.01, paper=0.7, goal=None):
         figures = {"mean": mean, "error": error, "n": 2}
         sizes = {"mean": 3.0, "error": None, "n": 1}
         row = {
@@ -110,6 +110,7 @@ class TestVerdict:
             "scorer": "net",
             "rule": "λ-CNN",
             "paper": paper,
+            "goal": goal,
             "figures": {
                 "mean_f1": figures,
                 "mean_predicted_size": sizes,
@@ -134,6 +135,10 @@ class TestVerdict:
         assert "the same scores under tuned cut give 3.000" in told["text"]
         assert "every label gives 3.000" in told["text"]
 
+    def test_a_goal_of_our_own(self):
+        told = self.told(0.75, paper=None, goal=0.8)
+        assert told["text"].startswith("misses our 0.8 by 0.050")
+
     def test_nothing_to_compare(self):
         assert "no sample" in self.told(None)["text"]
         assert self.told(0.5, paper=None) is None
@@ -149,11 +154,12 @@ class TestText:
     def test_the_readme_table(self, results):
         lines = readme_table(results).splitlines()
         assert len({len(line) for line in lines}) == 1
-        assert re.split(r"\s*\|\s*", lines[0])[2:6] == [
+        assert re.split(r"\s*\|\s*", lines[0])[2:7] == [
             "Multi-label",
             "SSG-S",
             "SSG-RNN",
             "SSG-CNN",
+            "setlearn's default",
         ]
         assert re.match(r"\| Task 1 mF1 \| 0\.\d+ ± 0\.\d+ \(0\.64\)", lines[2])
         assert re.match(r"\| Task 2 mED \| –", lines[3])

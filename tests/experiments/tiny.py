@@ -72,7 +72,7 @@ def one_system(source=SEQUENCES.source, recipe=GENERATOR) -> Table:
         source=source,
         scorers={DECODER: recipe},
         systems=(System("SSG-S", DECODER, "Margin", paper=8.10),),
-        compared=(),
+        compared={},
     )
 
 

@@ -6,7 +6,7 @@ import torch
 
 from setlearn.errors import DataError
 from setlearn.networks import LSTM
-from setlearn.networks.sequence_network import check_shapes, score_trie, sequence_loss
+from setlearn.networks.sequence_network import check_shapes, sequence_loss
 from setlearn.networks.surroundings import seeded
 from setlearn.scorers.sequences import SequenceScorer, encode_inputs
 from setlearn.sequence_inputs import learn_inputs
@@ -41,7 +41,7 @@ def test_the_loss_on_trees_is_the_loss_on_one_row_a_sequence(parts):
     network, inputs, sequences = parts
     trie = Trie.of(sequences, len(X))
     on_trees = sequence_loss(
-        score_trie(network, encode_inputs(network, inputs, slice(None)), trie), trie
+        network.score_trie(encode_inputs(network, inputs, slice(None)), trie), trie
     )
     # One row a sequence; the sample without any is a row that ends at once.
     total, count = 0.0, 0
@@ -87,7 +87,7 @@ def test_the_unknown_token_never_learns(parts):
     trie = Trie.of(sequences, len(X))
     assert (network.read.weight[0] == 0).all()
     sequence_loss(
-        score_trie(network, encode_inputs(network, inputs, slice(None)), trie), trie
+        network.score_trie(encode_inputs(network, inputs, slice(None)), trie), trie
     ).backward()
     assert (network.read.weight.grad[0] == 0).all()
 

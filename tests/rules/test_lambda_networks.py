@@ -18,7 +18,7 @@ from setlearn.networks.lambda_cnn import LambdaConvolution
 from setlearn.networks.lambda_rnn import LambdaRecurrence
 from setlearn.nodes import Nodes
 from setlearn.rules.cnn import LambdaCNN
-from setlearn.rules.lambda_network import log_odds
+from setlearn.rules.log_odds import log_odds
 from setlearn.rules.rnn import LambdaRNN
 
 KINDS = [LambdaCNN, LambdaRNN]

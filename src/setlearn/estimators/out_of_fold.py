@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 
 from setlearn.errors import DataError, ParameterError
-from setlearn.nodes import FloatArray, IntArray, Nodes
+from setlearn.nodes import Examples, IntArray, Nodes
 from setlearn.progress import progress
 from setlearn.scorers import LabelScorer
 from setlearn.scorers.learners import params_of_rows
@@ -39,8 +39,7 @@ def fit_out_of_fold(
     """
     n_samples = Y.shape[0]
     splits = [] if cv is None else _splits(cv, n_samples, rng)
-    everything, nothing = np.arange(n_samples), np.arange(0)
-    tasks = [(everything, nothing), *splits]
+    tasks = [(np.arange(n_samples), None), *splits]
     jobs = (
         delayed(_fit_and_score)(copy(scorer), X, Y, params, train, test) for train, test in tasks
     )
@@ -49,9 +48,9 @@ def fit_out_of_fold(
         for result in Parallel(n_jobs=n_jobs, return_as="generator")(jobs):
             results.append(result)
             finished("")
-    held_out = np.concatenate([nothing, *(test for _, test in splits)])
-    scores = np.concatenate([scores for _, scores in results])
-    return results[0][0], Nodes(held_out, np.zeros_like(held_out), scores)
+    held_out = np.concatenate([np.arange(0), *(test for _, test in splits)])
+    fitted, *parts = results
+    return fitted, _joined(parts, held_out, n_choices=scorer.n_labels + scorer.empty_choice)
 
 
 def _fit_and_score(
@@ -60,9 +59,9 @@ def _fit_and_score(
     Y: sparse.csr_array,
     params: Mapping[str, Any],
     train: IntArray,
-    test: IntArray,
-) -> tuple[LabelScorer, FloatArray]:
-    """Fit on ``train`` and score ``test``."""
+    test: IntArray | None,
+) -> Any:
+    """Fit on ``train`` and score ``test``; without ``test`` give the scorer itself."""
     n_samples = Y.shape[0]
     if len(train) < n_samples:
         params = params_of_rows(params, train, n_samples)
@@ -70,10 +69,28 @@ def _fit_and_score(
     else:
         X_train, Y_train = X, Y
     scorer.fit(X_train, Y_train, params)
-    n_choices = scorer.n_labels + scorer.empty_choice
-    if len(test) == 0:
-        return scorer, np.empty((0, n_choices))
-    return scorer, scorer.label_scores(_safe_indexing(X, test))
+    if test is None:
+        return scorer
+    if len(test) == 0:  # some splitters hold nothing out at times, and learners refuse no rows
+        return Nodes.roots(np.empty((0, scorer.n_labels + scorer.empty_choice)))
+    return scorer.start(_safe_indexing(X, test)).nodes
+
+
+def _joined(parts: list[Nodes], sample: IntArray, n_choices: int) -> Nodes:
+    """The scores of all folds as one batch."""
+    scores = np.concatenate([np.empty((0, n_choices)), *(part.probabilities for part in parts)])
+    return Nodes(sample, np.zeros_like(sample), scores, examples=_joined_examples(parts))
+
+
+def _joined_examples(parts: list[Nodes]) -> Examples | None:
+    """Each fold's examples are its own training sets: no row has weights on another fold's."""
+    found = [part.examples for part in parts if part.examples is not None]
+    if not found or len(found) < sum(len(part) > 0 for part in parts):
+        return None
+    return Examples(
+        sparse.csr_array(sparse.vstack([one.sets for one in found])),
+        sparse.csr_array(sparse.block_diag([one.weights for one in found])),
+    )
 
 
 def _splits(cv: Any, n_samples: int, rng: np.random.RandomState) -> list[tuple[IntArray, IntArray]]:

@@ -11,8 +11,9 @@ from sklearn.base import clone
 from setlearn.errors import DataError, KindError, ParameterError
 from setlearn.generate import Bounds
 from setlearn.label_sets import LabelSets
-from setlearn.networks.recipes import LSTM
-from setlearn.rules import Margin, Rule
+from setlearn.networks.recipes import LSTM, Transformer
+from setlearn.rules import Margin, Rule, Threshold
+from setlearn.scorers.base import Loss
 from setlearn.trie import Trie
 from setlearn.vocabulary import Split, Tokeniser, Vocabulary
 
@@ -20,14 +21,16 @@ __all__ = [
     "check_bounds",
     "check_lengths",
     "check_samples",
+    "default_rule",
     "learned_bounds",
     "listed",
+    "loss_of",
     "new_rule",
     "recipe_of",
     "tokenisers_of",
 ]
 
-RECIPES = {"lstm": LSTM}
+RECIPES = {"lstm": LSTM, "transformer": Transformer}
 
 ROOM = 4
 """How many times as many prefixes as the largest training set a predicted set may have."""
@@ -54,18 +57,42 @@ def recipe_of(network: Any) -> Any:
     if isinstance(network, type) or not hasattr(network, "build"):
         raise ParameterError(
             "a network of your own is an object with a method build(n_choices=, n_tokens=, "
-            f"n_features=), got {network!r}; see setlearn.networks.LSTM"
+            f"n_features=, copies=None), got {network!r}; see setlearn.networks.LSTM"
         )
     return network
 
 
-def new_rule(rule: Rule | None, n_positions: int) -> Rule:
+def default_rule(loss: Loss) -> Rule:
+    """The rule that goes with a loss.
+
+    After "node" the scores are probabilities to be in the set. After "sequence" those of right
+    choices differ by how many sequences lie below each, and ratios can be told apart where
+    differences cannot.
+    """
+    return Threshold(0.5) if loss == "node" else Margin(space="log")
+
+
+def loss_of(loss: Loss | None, recipe: Any) -> Loss:
+    """The loss that is asked for, or the one that suits the network."""
+    chosen: Loss = getattr(recipe, "loss", "sequence") if loss is None else loss
+    if chosen not in ("node", "sequence"):
+        raise ParameterError(f'loss must be "node", "sequence" or None, got {loss!r}')
+    return chosen
+
+
+def new_rule(rule: Rule | None, n_positions: int, loss: Loss) -> Rule:
     """A fresh copy of the rule, its parameters checked for sequences of that many positions."""
     if rule is None:
-        return Margin(space="log")
+        return default_rule(loss)
     if not isinstance(rule, Rule):
         raise ParameterError(f"rule must be one of setlearn.rules such as Margin(), got {rule!r}")
     rule.check_parameters(n_positions)
+    if rule.needs_marginals and loss == "sequence":
+        raise ParameterError(
+            f"{rule!r} needs each sequence's own probability to be in the set, and after "
+            'loss="sequence" scores are shares of 1; use loss="node", or another rule such as '
+            'Margin(space="log")'
+        )
     fresh: Rule = clone(rule)
     return fresh
 

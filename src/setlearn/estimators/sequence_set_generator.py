@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -26,6 +27,7 @@ from setlearn.estimators.sequence_parameters import (
     check_samples,
     learned_bounds,
     listed,
+    loss_of,
     new_rule,
     recipe_of,
     tokenisers_of,
@@ -34,7 +36,9 @@ from setlearn.estimators.sequence_trace import SequenceTrace, grow_trace
 from setlearn.generate import Bounds, Generated, GrownLevel, generate
 from setlearn.label_sets import LabelSets
 from setlearn.metrics import mean_f1
+from setlearn.networks.recipes import LSTM
 from setlearn.rules import Rule
+from setlearn.scorers.base import Loss
 from setlearn.scorers.learners import with_seeds
 from setlearn.sequence_inputs import NumericReader, learn_inputs
 from setlearn.sequence_sets import check_one_kind
@@ -45,6 +49,9 @@ if TYPE_CHECKING:
     from setlearn.networks.training import Plan
 
 __all__ = ["SequenceSetGenerator"]
+
+PASSES = 20
+"""How often a network without early stopping sees each sample, at the least."""
 
 MOST_TOGETHER = 256
 """Samples that are generated together at the most; more would not be faster."""
@@ -62,13 +69,13 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
 
     Parameters
     ----------
-    network : "lstm", LSTM(...) or a recipe of your own, default="lstm"
-        The paper's encoder–decoder. A recipe has a method ``build(n_choices=, n_tokens=,
-        n_features=)`` that returns a ``SequenceNetwork``.
+    network : "transformer", "lstm", a Transformer(...), LSTM(...) or a recipe of your own
+        "lstm" is the paper's encoder–decoder. A recipe has a method ``build(n_choices=,
+        n_tokens=, n_features=, copies=)`` that returns a ``SequenceNetwork``.
     rule : Rule, optional
-        Which choices to keep. ``Margin()``, one λ a position, is the paper's SSG-S. The default
-        is ``Margin(space="log")``: the probabilities of right choices differ by how many
-        sequences lie below each, and ratios can be told apart where differences cannot.
+        Which choices to keep. ``Margin()``, one λ a position, is the paper's SSG-S. By default
+        ``Threshold(0.5)`` after the loss "node", every sequence that is rather in the set than
+        not, and ``Margin(space="log")`` after "sequence".
     tokens : "char", "word", function, or a pair of them, default="char"
         How texts become tokens; a pair speaks of inputs and of elements. Inputs and elements
         that are lists or tuples of tokens are taken as they are.
@@ -80,14 +87,26 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
     max_nodes : int, optional
         How many prefixes on the way to them a sample may have, likewise. By default four times
         as many as the largest set seen in training has.
-    batch_size, learning_rate, weight_decay, clip : training as in the paper: Adam, batches of 15
-    max_steps, patience : int
-        Training ends after ``max_steps`` batches, or when the held-out sets have not become
-        better ``patience`` times in a row.
-    validation : float, default=0.2
+    loss : {"node", "sequence"}, optional
+        "node" teaches all right choices of a prefix at once, each by itself: then a sequence's
+        probability to be in the set is the product along its path, whatever else is in the set.
+        "sequence" is the paper's, one choice among all. By default what suits the network:
+        "node" for the transformer, "sequence" for the LSTM.
+    batch_size, learning_rate, weight_decay, max_steps : numbers, optional
+        How to train: by default what suits the network, for the LSTM as in the paper. Training
+        ends after ``max_steps`` batches; the transformer's learning rate goes up and down once
+        in that time, by default 2000 batches or 20 passes over the data, whichever is more.
+    patience : int, default=10
+        At a constant learning rate (the LSTM's), training also ends when the held-out sets have
+        not become better that many times in a row.
+    clip : float, default=1.0
+        The largest norm of the gradient.
+    validation : float, optional
         Share of the samples that is held out, for early stopping and for the rule. With 0 all
         are trained on, and the rule learns from scores of samples that the network has seen; so
-        it is where fewer than 8 samples would be held out.
+        it is where fewer than 8 samples would be held out. By default 0.2 if something is
+        learned from them, and else 0: the transformer neither stops early nor, with its own
+        rule, needs any.
     checkpoint : folder, optional
         Where to keep the state of training. A fit that was killed goes on from there; this needs
         a ``random_state``.
@@ -124,20 +143,21 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
 
     def __init__(
         self,
-        network: Any = "lstm",
+        network: Any = "transformer",
         rule: Rule | None = None,
         *,
         tokens: Split | tuple[Split, Split] = "char",
         max_length: int | None = None,
         max_size: int = 64,
         max_nodes: int | None = None,
-        batch_size: int = 15,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 0.0,
-        clip: float = 1.0,
-        max_steps: int = 6000,
+        loss: Loss | None = None,
+        batch_size: int | None = None,
+        learning_rate: float | None = None,
+        weight_decay: float | None = None,
+        max_steps: int | None = None,
         patience: int = 10,
-        validation: float = 0.2,
+        clip: float = 1.0,
+        validation: float | None = None,
         checkpoint: str | Path | None = None,
         unknown: Literal["error", "ignore"] = "error",
         device: str = "auto",
@@ -150,6 +170,7 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         self.max_length = max_length
         self.max_size = max_size
         self.max_nodes = max_nodes
+        self.loss = loss
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.weight_decay = weight_decay
@@ -177,7 +198,8 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         from setlearn.estimators.sequence_training import SequenceTraining, new_network
         from setlearn.scorers.sequences import SequenceScorer
 
-        recipe, plan = recipe_of(self.network), self._plan()
+        recipe = recipe_of(self.network)
+        loss, plan = loss_of(self.loss, recipe), self._plan(recipe, len(listed(X, "X")))
         of_inputs, of_elements = tokenisers_of(self.tokens)
         check_bounds(self.max_length, self.max_size, self.max_nodes)
         self._check_choices()
@@ -190,17 +212,17 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         check_lengths(sets, vocabulary, self.max_length)
         sequences = vocabulary.encode(sets)
         trie = Trie.of(sequences, len(sets))
-        rule = new_rule(self.rule, n_positions=int(trie.depth.max()) + 1)
+        rule = new_rule(self.rule, int(trie.depth.max()) + 1, loss)
         bounds = learned_bounds(trie, self.max_size)
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(2**31 - 1))
-        network = new_network(recipe, reader, inputs, vocabulary.n_choices, self.device, seed)
-        training = SequenceTraining(network, inputs, sequences, trie, bounds)
+        network = new_network(recipe, reader, inputs, vocabulary, self.device, seed)
+        training = SequenceTraining(network, inputs, sequences, trie, bounds, loss)
+        training.hold_out(self._held_out_share(plan, rule), rng)
+        rule.check_samples(len(training.held_out))
         checkpoint = None if self.checkpoint is None else Path(self.checkpoint)
-        history = training.fit(
-            plan, self.validation, rng, checkpoint=checkpoint, verbose=self.verbose
-        )
-        scorer = SequenceScorer(network)
+        history = training.fit(plan, rng, checkpoint=checkpoint, verbose=self.verbose)
+        scorer = SequenceScorer(network, loss)
         unseen = training.held_out if len(training.held_out) else np.arange(len(inputs))
         if self.random_state is not None:
             rule = with_seeds(rule, rng)
@@ -233,7 +255,8 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         trie = Trie.of(self.vocabulary_.encode(sets), len(sets))
         other = copy(self)
         other.rule = rule
-        other.rule_ = new_rule(rule, n_positions=int(trie.depth.max()) + 1)
+        other.rule_ = new_rule(rule, int(trie.depth.max()) + 1, self.scorer_.loss)
+        other.rule_.check_samples(len(inputs))
         if other.rule_.learns:
             other.rule_.fit(*self.scorer_.gold_nodes(inputs, trie, np.arange(len(inputs))))
         return other
@@ -300,13 +323,13 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         X, bounds = listed(X, "X"), self._bounds()
         truncated = np.zeros(len(X), dtype=bool)
         together = min(max(MOST_PREFIXES // bounds.max_nodes, 1), MOST_TOGETHER)
-        for first in range(0, len(X), together):
-            rows = slice(first, first + together)
-            inputs = self.reader_.read(X[rows])
-            trie = None if known is None else self._known_trie(known[rows])
-            found = generate(self.scorer_, self.rule_, inputs, bounds, known=trie)
-            truncated[rows] = found.truncated
-            yield from self._decoded(found, len(inputs))
+        for first in range(0, len(X), MOST_TOGETHER):
+            inputs = self.reader_.read(X[first : first + MOST_TOGETHER])
+            for rows in self.scorer_.chunks(inputs, np.arange(len(inputs)), together):
+                trie = None if known is None else self._known_trie([known[first + r] for r in rows])
+                found = generate(self.scorer_, self.rule_, inputs.part(rows), bounds, known=trie)
+                truncated[first + rows] = found.truncated
+                yield from self._decoded(found, len(rows))
         self.truncated_ = truncated
         if truncated.any():
             warnings.warn(
@@ -354,17 +377,22 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
                 f"{ours.__name__}s; give the same kind"
             )
 
-    def _plan(self) -> Plan:
+    def _plan(self, recipe: Any, n_samples: int) -> Plan:
         from setlearn.networks.training import Plan
 
-        return Plan(
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
-            clip=self.clip,
-            max_steps=self.max_steps,
-            patience=self.patience,
-        )
+        names = ("batch_size", "learning_rate", "weight_decay", "max_steps")
+        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        suits = getattr(recipe, "training", LSTM.training)
+        plan = Plan(**{**suits, **given}, clip=self.clip, patience=self.patience)
+        if self.max_steps is None and plan.schedule == "one-cycle":
+            # Nothing tells such a plan when to stop, so it must be long enough for the data.
+            plan = replace(plan, max_steps=max(plan.max_steps, plan.steps_for(PASSES, n_samples)))
+        return plan
+
+    def _held_out_share(self, plan: Plan, rule: Rule) -> float:
+        if self.validation is not None:
+            return self.validation
+        return 0.2 if rule.learns or plan.schedule == "constant" else 0.0
 
     def _check_choices(self) -> None:
         if self.unknown not in ("error", "ignore"):

@@ -11,26 +11,20 @@ import numpy as np
 from torch import Tensor
 
 from setlearn.errors import DataError, SetlearnError
+from setlearn.estimators.sequence_parameters import default_rule
 from setlearn.generate import Bounds, generate
 from setlearn.metrics import mean_f1
-from setlearn.networks.sequence_network import (
-    SequenceNetwork,
-    check_shapes,
-    score_trie,
-    sequence_loss,
-)
+from setlearn.networks.sequence_network import LOSSES, SequenceNetwork, check_shapes
 from setlearn.networks.surroundings import one_thread, pick_device, seeded
 from setlearn.networks.training import Epoch, Plan, Trainer, hold_out
 from setlearn.nodes import IntArray
-from setlearn.rules import Margin
+from setlearn.scorers.base import Loss
 from setlearn.scorers.sequences import SequenceScorer, encode_inputs
 from setlearn.sequence_inputs import InputReader, Inputs, NumericReader, TokenReader
-from setlearn.trie import Sequences, Trie
+from setlearn.trie import END, Sequences, Trie
+from setlearn.vocabulary import Vocabulary
 
 __all__ = ["SequenceTraining", "new_network"]
-
-CHUNK = 64
-"""Watched samples that are answered together."""
 
 WATCHED = 200
 """Samples that are answered after each epoch: enough to see progress, few enough to wait for."""
@@ -40,18 +34,25 @@ WATCHED_NODES = 64
 
 
 def new_network(
-    recipe: Any, reader: InputReader, inputs: Inputs, n_choices: int, device: str, seed: int
+    recipe: Any,
+    reader: InputReader,
+    inputs: Inputs,
+    vocabulary: Vocabulary,
+    device: str,
+    seed: int,
 ) -> SequenceNetwork:
     """Build a network with seeded weights and try its shapes on a few inputs."""
-    n_tokens = reader.n_tokens if isinstance(reader, TokenReader) else 0
-    n_features = reader.n_features if isinstance(reader, NumericReader) else 0
+    sizes: dict[str, Any] = {"n_choices": vocabulary.n_choices, "n_tokens": 0, "n_features": 0}
+    if isinstance(reader, TokenReader):
+        spelled = np.array([END, *vocabulary.spelled_by(reader.tokens)])  # first the unknown token
+        sizes |= {"n_tokens": reader.n_tokens, "copies": spelled}
+    if isinstance(reader, NumericReader):
+        sizes["n_features"] = reader.n_features
     try:
         with seeded(seed):
-            network: SequenceNetwork = recipe.build(
-                n_choices=n_choices, n_tokens=n_tokens, n_features=n_features
-            )
+            network: SequenceNetwork = recipe.build(**sizes)
         network = network.to(pick_device(device))
-        network.n_choices = n_choices
+        network.n_choices = vocabulary.n_choices
         check_shapes(network, encode_inputs(network, inputs, slice(0, 2)), len(inputs.length[:2]))
     except SetlearnError:
         raise
@@ -73,30 +74,28 @@ class SequenceTraining:
     sequences: Sequences
     trie: Trie
     bounds: Bounds
+    loss_name: Loss
+
+    def hold_out(self, share: float, rng: np.random.RandomState) -> None:
+        """Choose the samples to train on, and those to keep away from the network."""
+        self.train, self.held_out = hold_out(np.arange(len(self.inputs)), share, rng)
+        self.watched = (self.held_out if len(self.held_out) else self.train)[:WATCHED]
 
     def fit(
-        self,
-        plan: Plan,
-        validation: float,
-        rng: np.random.RandomState,
-        *,
-        checkpoint: Path | None,
-        verbose: bool,
+        self, plan: Plan, rng: np.random.RandomState, *, checkpoint: Path | None, verbose: bool
     ) -> list[Epoch]:
         """Train on most samples, watching those that are held out."""
-        train, self.held_out = hold_out(np.arange(len(self.inputs)), validation, rng)
-        self.watched = (self.held_out if len(self.held_out) else train)[:WATCHED]
         trainer = Trainer(
             self.network,
-            lambda rows: self.loss(train[rows.numpy()]),
-            len(train),
+            lambda rows: self.loss(self.train[rows.numpy()]),
+            len(self.train),
             plan,
             seed=int(rng.randint(2**31 - 1)),
             evaluate=self.judge,
             verbose=verbose,
             description="training the network",
             checkpoint=checkpoint,
-            facts={"data": self._digest()},
+            facts={"data": self._digest(), "loss": self.loss_name},
         )
         with one_thread():
             history = trainer.fit()
@@ -110,13 +109,16 @@ class SequenceTraining:
         """The loss on every node of these samples' trees; each input is encoded once."""
         trie = self.trie.take(samples)
         memory = encode_inputs(self.network, self.inputs, samples)
-        return sequence_loss(score_trie(self.network, memory, trie), trie)
+        return LOSSES[self.loss_name](self.network.score_trie(memory, trie), trie)
 
     def judge(self) -> dict[str, float]:
-        """Mean F1 of the watched samples' sets under a Margin, and their loss to break ties."""
-        chunks, scorer = _chunks(self.watched), SequenceScorer(self.network)
+        """Mean F1 of the watched samples' sets under a plain rule, and their loss to break ties."""
+        scorer = SequenceScorer(self.network, self.loss_name)
+        chunks = scorer.chunks(self.inputs, self.watched)
         loss = float(np.mean([float(self.loss(samples)) for samples in chunks]))
-        rule = Margin(space="log").fit(*scorer.gold_nodes(self.inputs, self.trie, self.watched))
+        rule = default_rule(self.loss_name)
+        if rule.learns:
+            rule.fit(*scorer.gold_nodes(self.inputs, self.trie, self.watched))
         bounds = Bounds(self.bounds.max_length, self.bounds.max_size, WATCHED_NODES)
         predicted = []
         for samples in chunks:
@@ -134,7 +136,3 @@ class SequenceTraining:
         for array in (self.inputs.length, self.inputs.values, *sequences):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
-
-
-def _chunks(samples: IntArray) -> list[IntArray]:
-    return [samples[first : first + CHUNK] for first in range(0, len(samples), CHUNK)]

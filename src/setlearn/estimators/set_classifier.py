@@ -13,11 +13,12 @@ from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils import Tags, _safe_indexing, check_random_state, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from setlearn.errors import DataError, NotFittedError, ParameterError
+from setlearn.estimators.completion import Completion
 from setlearn.estimators.fit_params import params_for_learner
 from setlearn.estimators.inputs import check_inputs, one_sample
 from setlearn.estimators.label_space import LabelSpace, UnknownLabels, sparse_mask
@@ -27,9 +28,10 @@ from setlearn.estimators.prefit import check_prefit, in_order_of_learner, refuse
 from setlearn.label_sets import read_set
 from setlearn.metrics import mean_f1
 from setlearn.nodes import BoolArray, FloatArray, Nodes
-from setlearn.rules import Margin, Rule, TopK
+from setlearn.rules import Auto, Rule, TopK
 from setlearn.scorers import LabelScorer, MarginalScorer, SoftmaxScorer
 from setlearn.scorers.learners import check_learner, with_seeds
+from setlearn.scorers.mixture import SetMixture
 
 __all__ = ["SetClassifier"]
 
@@ -43,10 +45,13 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
     Parameters
     ----------
     estimator : scikit-learn classifier, optional
-        The learner, as it comes. By default logistic regression on scaled inputs. One without
+        The learner, as it comes. By default a mixture of kernel ridge regression and extra trees
+        (`SetMixture`), with "softmax" scores logistic regression on scaled inputs. One without
         ``predict_proba`` is calibrated on the way.
-    rule : Rule, optional
-        Which labels to keep. By default ``Margin()``, the paper's.
+    rule : Rule or "auto", optional
+        Which labels to keep. "auto", which is also the default, tries several and takes the one
+        with the best mean F1 on samples held out: see `setlearn.rules.Auto`. ``Margin()`` is the
+        paper's.
     scores : {"marginal", "softmax"}, default="marginal"
         "marginal" asks for each label's own probability: natively where the learner takes
         indicator targets, else with one model a label. "softmax" is the paper's way: one row an
@@ -54,6 +59,8 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
     cv : int, splitter, iterable of splits or "prefit", default=5
         How to get the scores that the rule learns from: out of fold, or from a fitted learner
         and the data as they are. None is 5, as in scikit-learn.
+    conditional : bool, default=False
+        Learn also what known labels say about the others, for ``complete``. Nothing else changes.
     n_jobs : int, optional
         How many folds are fitted at once. The answer does not depend on it.
     unknown : {"error", "ignore"}, default="error"
@@ -67,7 +74,11 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
     Attributes
     ----------
     classes_ : array of the labels
-    rule_ : the fitted rule
+    rule_ : the fitted rule; with "auto" the winner
+    rule_scores_ : dict or None
+        With "auto", the mean F1 of each rule that was tried, with its standard error.
+    completion_ : Completion or None
+        With ``conditional=True``, the scores and the rule for what is left.
     scorer_ : the fitted learner, behind the interface that rules see
     n_features_in_, feature_names_in_ : as in scikit-learn, where X has features
 
@@ -84,10 +95,11 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
     def __init__(
         self,
         estimator: BaseEstimator | None = None,
-        rule: Rule | None = None,
+        rule: Rule | Literal["auto"] | None = None,
         *,
         scores: Literal["marginal", "softmax"] = "marginal",
         cv: Any = 5,
+        conditional: bool = False,
         n_jobs: int | None = None,
         unknown: UnknownLabels = "error",
         random_state: int | np.random.RandomState | None = None,
@@ -97,6 +109,7 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
         self.rule = rule
         self.scores = scores
         self.cv = cv
+        self.conditional = conditional
         self.n_jobs = n_jobs
         self.unknown = unknown
         self.random_state = random_state
@@ -125,30 +138,41 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
             )
         space, right = self._read_targets(X, y)
         # With one class a sample there is nothing to decide: the best one it is.
-        rule = TopK(1) if space.kind == "classes" else clone(self.rule or Margin())
+        rule = TopK(1) if space.kind == "classes" else clone(self._rule())
+        self._check_combination(rule, learner, space)
         rng = check_random_state(self.random_state)
         if self.random_state is not None:
             rule = with_seeds(rule, rng)
         if self.cv == "prefit":
             refuse_fit_params(sample_weight, fit_params)
             scorer, space, right = self._take_fitted(learner, space, right)
+            scorer.with_examples = rule.uses_examples
             nodes = scorer.start(X).nodes
         else:
             params = params_for_learner(self, learner, X, sample_weight, fit_params)
             if self.random_state is not None:
                 learner = with_seeds(learner, rng)
+            scorer = self._scorer(learner, space, right)
+            scorer.with_examples = rule.uses_examples
             scorer, nodes = fit_out_of_fold(
-                self._scorer(learner, space, right),
+                scorer,
                 X,
                 right,
                 params,
-                cv=(5 if self.cv is None else self.cv) if rule.learns else None,
+                cv=(5 if self.cv is None else self.cv) if rule.learns or self.conditional else None,
                 rng=rng,
                 n_jobs=self.n_jobs,
                 verbose=self.verbose,
             )
+        self._check_examples(rule, scorer, X)
+        truth = right[nodes.sample]
+        self.completion_ = Completion.fit(nodes, truth, rule, rng) if self.conditional else None
         if rule.learns:
-            rule.fit(nodes, scorer.right_choices(right[nodes.sample]))
+            rule.fit(nodes, scorer.right_choices(truth))
+        self.rule_scores_ = rule.scores_ if isinstance(rule, Auto) else None
+        if isinstance(rule, Auto):
+            rule = rule.rule_
+            scorer.with_examples = rule.uses_examples
         self.space_, self.classes_ = space, space.classes
         self.scorer_, self.rule_ = scorer, rule
         return self
@@ -206,7 +230,7 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
                 f"X has {_num_samples(X)} samples but known has {given.shape[0]} sets; "
                 "give one set a sample, an empty one where nothing is known"
             )
-        kept = self._kept(self._score(X, given.toarray()))
+        kept = self._completed(self._score(X, given.toarray()))
         others = sparse.csr_array(kept > given)
         # One class a sample is no set, but what else there is may be any number of them.
         plain = self.space_.kind == "classes"
@@ -226,8 +250,13 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
         nodes = self._score(one_sample(x), given.toarray() if memory else None)
         labels = self.classes_.tolist()
         choices = labels + (["(nothing)"] if self.scorer_.empty_choice else [])
-        walk = self.rule_.walk(nodes, [str(choice) for choice in choices])
-        [result] = self.space_.answer_sets(self._kept(nodes))
+        rule, story = self.rule_, nodes
+        if self.completion_ is not None and nodes.known is not None and nodes.known.any():
+            rule, story = self.completion_.rule, self.completion_.scores.left(nodes)
+        walk = rule.walk(story, [str(choice) for choice in choices])
+        if story is not nodes:  # where what is known has been taken out
+            walk = walk.after(np.flatnonzero(given.toarray()[0]).tolist())
+        [result] = self.space_.answer_sets(self._completed(nodes) + given)
         return LabelTrace.of(choices, walk, result, memory & frozenset(labels))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -262,8 +291,15 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
 
     def _learner(self) -> BaseEstimator:
         if self.estimator is None:
+            if self.scores == "marginal":
+                return SetMixture()
+            # There a sample has a row for each of its labels. Leaving out one of them, as the
+            # mixture does to calibrate itself, would not leave out the sample.
             return make_pipeline(StandardScaler(with_mean=False), LogisticRegression(max_iter=1000))
         return self.estimator
+
+    def _rule(self) -> Rule:
+        return Auto() if self.rule is None or isinstance(self.rule, str) else self.rule
 
     def _check_parameters(self) -> None:
         check_learner(self._learner())
@@ -271,12 +307,50 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
             raise ParameterError(f'scores must be "marginal" or "softmax", got {self.scores!r}')
         if self.unknown not in ("error", "ignore"):
             raise ParameterError(f'unknown must be "error" or "ignore", got {self.unknown!r}')
-        if self.rule is not None and not isinstance(self.rule, Rule):
+        named = self.rule is None or (isinstance(self.rule, str) and self.rule == "auto")
+        if not (named or isinstance(self.rule, Rule)):
             raise ParameterError(
-                f"rule must be one of setlearn.rules such as Margin(), got {self.rule!r}"
+                f'rule must be "auto" or one of setlearn.rules such as Margin(), got {self.rule!r}'
             )
-        if self.rule is not None:
-            self.rule.check_parameters()
+        self._rule().check_parameters()
+
+    def _check_examples(self, rule: Rule, scorer: LabelScorer, X: Any) -> None:
+        """Raise if a rule asks for training sets that the fitted learner does not give."""
+        if (
+            rule.uses_examples
+            and not isinstance(rule, Auto)
+            and scorer.examples(_safe_indexing(X, np.arange(1))) is None
+        ):
+            raise ParameterError(
+                f"{rule!r} needs whole training sets beside the scores, which the default learner "
+                "gives for dense X and two labels or more that vary; use ExpectedF() without joint"
+            )
+
+    def _check_combination(self, rule: Rule, learner: BaseEstimator, space: LabelSpace) -> None:
+        """Raise where the parts cannot work together, before anything costly is done."""
+        one_element = self._asks_for_one_element(space)
+        if (
+            rule.uses_examples
+            and not isinstance(rule, Auto)
+            and (one_element or self.conditional or not hasattr(learner, "examples"))
+        ):
+            raise ParameterError(
+                f"{rule!r} needs whole training sets beside the scores. The default learner gives "
+                'them, with "marginal" scores and conditional=False; '
+                f"{type(learner).__name__} here does not; use ExpectedF() without joint"
+            )
+        if rule.needs_marginals and one_element and space.kind != "classes":
+            raise ParameterError(
+                f"{rule!r} needs a probability of each label by itself, and with "
+                'scores="softmax" they are shares of 1; use scores="marginal", or another rule '
+                "such as Margin()"
+            )
+        if self.conditional and one_element:
+            what = "a plain 1-d y" if space.kind == "classes" else 'scores="softmax"'
+            raise ParameterError(
+                f"conditional=True needs a probability of each label by itself, got {what}; "
+                'leave it out, or give sets and scores="marginal"'
+            )
 
     def _read_targets(self, X: Any, Y: Any) -> tuple[LabelSpace, sparse.csr_array]:
         if Y is None:
@@ -333,6 +407,23 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
             for rows in nodes.row_chunks()
         ]
         return sparse.csr_array(sparse.vstack(chunks)) if len(chunks) > 1 else chunks[0]
+
+    def _completed(self, nodes: Nodes) -> sparse.csr_array:
+        """The labels that are kept beside the known ones; these may be in it too."""
+        if self.completion_ is None or nodes.known is None:
+            return self._kept(nodes)
+        # Where nothing is known the answer is that of ``predict``.
+        informed: BoolArray = np.asarray(nodes.known.any(axis=1))
+        chunks = []
+        for rows in nodes.row_chunks():
+            part, known = nodes[rows], informed[rows]
+            kept = np.empty(part.probabilities.shape, dtype=bool)
+            if known.any():
+                kept[known] = self.completion_.kept(part[known])
+            if not known.all():
+                kept[~known] = self.rule_.accept(part[~known])
+            chunks.append(sparse_mask(kept))
+        return sparse.csr_array(sparse.vstack(chunks))
 
     def _labels_only(self, choices: NDArray[Any]) -> NDArray[Any]:
         return choices[:, :-1] if self.scorer_.empty_choice else choices

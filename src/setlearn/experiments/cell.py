@@ -21,7 +21,7 @@ from setlearn.rules import Margin
 
 __all__ = ["CODE_VERSION", "Cell", "pair_name", "run_cell", "versions"]
 
-CODE_VERSION = 1
+CODE_VERSION = 2
 """Raise it when a change to the library changes what a cell finds: all are then done again."""
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch")
@@ -155,7 +155,8 @@ def _is_traced(table: Table, scorer: str, rule: str) -> bool:
 
 
 def _recipe_settings(recipe: Recipe) -> dict[str, Any]:
-    return {"folds": getattr(recipe, "cv", None), "model": _settings(recipe.model)}
+    told = {"folds": getattr(recipe, "cv", None), "model": _settings(recipe.model)}
+    return told | ({"examples": True} if getattr(recipe, "with_examples", False) else {})
 
 
 def _settings(estimator: BaseEstimator) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class Trained(Protocol):
 
     @property
     def rule_nodes(self) -> tuple[Nodes, Mask]:
-        """The choice points that rules learn from, none of them seen in training."""
+        """The choice points that rules learn from, unseen in training if any were left out."""
         ...
 
     def answer(self, rule: Rule, test: Samples) -> Answer:
@@ -75,17 +75,23 @@ class Recipe(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelRecipe:
-    """A multi-label classifier. Rules learn from its out-of-fold scores; ``cv`` is the folds."""
+    """A multi-label classifier. Rules learn from its out-of-fold scores; ``cv`` is the folds.
+
+    ``with_examples`` also asks the learner for training sets like each sample's.
+    """
 
     model: BaseEstimator
     cv: int | None = 5
+    with_examples: bool = False
 
     def train(self, train: Samples, seed: int) -> TrainedLabels:
         """Fit on all samples, and once without each fold."""
         rng = np.random.RandomState(seed)
         space, right = LabelSpace.read(train.sets)
+        unfitted = MarginalScorer(with_seeds(self.model, rng), n_labels=right.shape[1])
+        unfitted.with_examples = self.with_examples
         scorer, nodes = fit_out_of_fold(
-            MarginalScorer(with_seeds(self.model, rng), n_labels=right.shape[1]),
+            unfitted,
             train.X,
             right,
             {},

@@ -54,9 +54,19 @@ def tables_named(names: Sequence[str], systems: Sequence[str] = ()) -> list[Tabl
 
 def planned_cells(tables: Sequence[Table], n_splits: int) -> list[Cell]:
     """Every table on every split, split by split, and then the curves."""
-    whole = [Cell(table, split) for split in range(n_splits) for table in tables]
+    whole = [
+        Cell(table, split)
+        for split in range(n_splits)
+        for table in tables
+        if table.most_splits is None or split < table.most_splits
+    ]
     # The longest first, so that the last cells to end are short ones.
-    curves = [Cell(table, 0, share) for share in reversed(CURVE_SHARES) for table in tables]
+    curves = [
+        Cell(table, 0, share)
+        for share in reversed(CURVE_SHARES)
+        for table in tables
+        if table.has_curve
+    ]
     return whole + curves
 
 

@@ -7,7 +7,17 @@ from typing import Self
 import numpy as np
 
 from setlearn.nodes import BoolArray, Mask, Nodes
-from setlearn.rules import LambdaCNN, LambdaRNN, Margin, Rule, Threshold, TopK
+from setlearn.rules import (
+    Auto,
+    ExpectedF,
+    LambdaCNN,
+    LambdaRNN,
+    LambdaSet,
+    Margin,
+    Rule,
+    Threshold,
+    TopK,
+)
 
 __all__ = ["RULES", "SIDE_BY_SIDE", "MeanSize"]
 
@@ -41,6 +51,10 @@ RULES: dict[str, Rule] = {
     "λ-RNN": LambdaRNN(cut="tuned"),
     "λ-CNN": LambdaCNN(cut="tuned"),
     "mean size": MeanSize(),
+    "auto": Auto(),
+    "λ-set": LambdaSet(cut="tuned"),
+    "ExpectedF": ExpectedF(),
+    "ExpectedF, joint": ExpectedF(joint=True),
 }
 
 SIDE_BY_SIDE = ("cut 0.5", "tuned cut", "Margin", "λ-RNN", "λ-CNN")

@@ -14,13 +14,16 @@ from setlearn import SequenceSetGenerator
 from setlearn.experiments.recipes import LabelRecipe, SequenceRecipe
 from setlearn.networks.sequence_sigmoid import SequenceSigmoidNetwork
 from setlearn.networks.sigmoid import SigmoidNetwork
+from setlearn.scorers.mixture import SetMixture
 
 __all__ = [
     "ENCODER_DECODER",
     "LOGISTIC_REGRESSION",
     "LOGISTIC_REGRESSION_ON_DIGITS",
+    "MIXTURE",
     "SEQUENCE_SIGMOID",
     "SIGMOID",
+    "TRANSFORMER",
 ]
 
 
@@ -37,6 +40,10 @@ SEQUENCE_SIGMOID = LabelRecipe(SequenceSigmoidNetwork(), cv=3)
 
 # As printed: one LSTM layer, 60 and 120 units, embeddings of 60, Adam, batches of 15.
 ENCODER_DECODER = SequenceRecipe(SequenceSetGenerator("lstm", batch_size=15))
+
+# What SetClassifier() and SequenceSetGenerator() are without any argument.
+MIXTURE = LabelRecipe(SetMixture(), with_examples=True)
+TRANSFORMER = SequenceRecipe(SequenceSetGenerator())
 
 LOGISTIC_REGRESSION = LabelRecipe(
     make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)), cv=None

@@ -10,7 +10,6 @@ import numpy as np
 
 import setlearn
 from setlearn.experiments.cell import CODE_VERSION, Cell, pair_name, versions
-from setlearn.experiments.rules import SIDE_BY_SIDE
 from setlearn.experiments.runner import Outcome
 from setlearn.experiments.samples import TEST_SHARE
 from setlearn.experiments.table import Metric, System, Table
@@ -65,7 +64,7 @@ def _table(table: Table, outcomes: Sequence[Outcome]) -> dict[str, Any]:
         return told
     rows = [_system_row(system, whole) for system in table.systems]
     rows += [_yardstick_row(name, whole) for name in table.yardsticks]
-    side_by_side = [_side_by_side(scorer, whole) for scorer in table.compared]
+    side_by_side = [_side_by_side(*compared, whole) for compared in table.compared.items()]
     for row in rows:
         row["verdict"] = verdict(table, row, rows, side_by_side)
     first = whole[0]
@@ -107,6 +106,7 @@ def _system_row(system: System, whole: list[dict[str, Any]]) -> dict[str, Any]:
         "scorer": system.scorer,
         "rule": system.rule,
         "paper": system.paper,
+        "goal": system.goal,
         "figures": _figures(answers),
         "truncated": sum(answer["n_truncated"] for answer in answers),
         "fit_seconds": _figure([answer["fit_seconds"] for answer in answers]),
@@ -116,16 +116,18 @@ def _system_row(system: System, whole: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _yardstick_row(name: str, whole: list[dict[str, Any]]) -> dict[str, Any]:
     figures = _figures([found["yardsticks"][name] for found in whole])
-    return {"name": name, "kind": "yardstick", "paper": None, "figures": figures}
+    return {"name": name, "kind": "yardstick", "paper": None, "goal": None, "figures": figures}
 
 
-def _side_by_side(scorer: str, whole: list[dict[str, Any]]) -> dict[str, Any]:
+def _side_by_side(
+    scorer: str, rules: tuple[str, ...], whole: list[dict[str, Any]]
+) -> dict[str, Any]:
     rows = [
         {
             "rule": rule,
             "figures": _figures([found["answers"][pair_name(scorer, rule)] for found in whole]),
         }
-        for rule in SIDE_BY_SIDE
+        for rule in rules
     ]
     return {"scorer": scorer, "rows": rows}
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from setlearn.errors import ParameterError
 from setlearn.experiments.recipes import Recipe
-from setlearn.experiments.rules import RULES, SIDE_BY_SIDE
+from setlearn.experiments.rules import RULES
 from setlearn.experiments.samples import Source
 from setlearn.experiments.yardsticks import YARDSTICKS
 from setlearn.rules import Rule
@@ -34,12 +34,13 @@ MEAN_EDIT_DISTANCE = Metric("mean_edit_distance", "mED", higher_is_better=False)
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A row of a table: a scorer of the table under a rule, and the paper's figure if any."""
+    """A row of a table: a scorer of the table under a rule; the paper's figure, or our own goal."""
 
     name: str
     scorer: str
     rule: str
     paper: float | None = None
+    goal: float | None = None
     is_yardstick: bool = False
 
 
@@ -57,8 +58,8 @@ class Table:
         What is trained once a cell.
     systems : tuple of System
         The rows, each a scorer under a rule.
-    compared : tuple of str
-        Scorers whose same scores are shown under every rule of ``SIDE_BY_SIDE``.
+    compared : mapping of str to tuple of str
+        Scorers whose same scores are shown under each of these rules.
     yardsticks : tuple of str
         Answers that need no scorer.
     rules : mapping of Rule
@@ -71,6 +72,10 @@ class Table:
         The system whose answers are traced.
     shortfall : str
         What is known about systems that stay behind the paper's figure.
+    has_curve : bool
+        Whether the curve is worth its time.
+    most_splits : int, optional
+        A side table may do with fewer splits than the others.
     """
 
     name: str
@@ -80,19 +85,21 @@ class Table:
     metric: Metric
     scorers: Mapping[str, Recipe]
     systems: tuple[System, ...]
-    compared: tuple[str, ...]
+    compared: Mapping[str, tuple[str, ...]]
     yardsticks: tuple[str, ...]
     of_sequences: bool
     curve: str
     traced: str
     rules: Mapping[str, Rule] = field(default_factory=lambda: RULES)
     shortfall: str = ""
+    has_curve: bool = True
+    most_splits: int | None = None
 
     def __post_init__(self) -> None:
         names = [system.name for system in self.systems]
         for kind, used, known in (
             ("scorer", [s.scorer for s in self.systems] + list(self.compared), self.scorers),
-            ("rule", [s.rule for s in self.systems], self.rules),
+            ("rule", [rule for _, rule in self.pairs()], self.rules),
             ("yardstick", list(self.yardsticks), YARDSTICKS),
             ("system", [self.curve, self.traced], names),
         ):
@@ -115,7 +122,7 @@ class Table:
             self,
             systems=kept,
             scorers={system.scorer: self.scorers[system.scorer] for system in kept},
-            compared=(),
+            compared={},
             curve=self.curve if self.curve in names else first,
             traced=self.traced if self.traced in names else first,
         )
@@ -123,5 +130,5 @@ class Table:
     def pairs(self) -> list[tuple[str, str]]:
         """Every scorer and rule that some row or comparison asks for, each once."""
         asked = [(system.scorer, system.rule) for system in self.systems]
-        asked += [(scorer, rule) for scorer in self.compared for rule in SIDE_BY_SIDE]
+        asked += [(scorer, rule) for scorer, rules in self.compared.items() for rule in rules]
         return list(dict.fromkeys(asked))

@@ -15,17 +15,18 @@ def verdict(
     rows: list[dict[str, Any]],
     side_by_side: list[dict[str, Any]],
 ) -> dict[str, Any] | None:
-    """None for a row that the paper does not have, else ``reached`` and ``text``."""
-    if row["paper"] is None:
+    """None for a row with nothing to reach, else ``reached`` and ``text``."""
+    paper, whose = (row["paper"], "the paper's") if row["goal"] is None else (row["goal"], "our")
+    if paper is None:
         return None
     figure = row["figures"][table.metric.key]
-    mean, paper = figure["mean"], row["paper"]
+    mean = figure["mean"]
     if mean is None:
         return {"reached": False, "text": "no sample has a pair of sequences to compare"}
     by = f"{abs(mean - paper):.3f}"
     if table.metric.reaches(mean, paper):
-        return {"reached": True, "text": f"reaches the paper's {paper:g}, better by {by}"}
-    short = f"misses the paper's {paper:g} by {by}"
+        return {"reached": True, "text": f"reaches {whose} {paper:g}, better by {by}"}
+    short = f"misses {whose} {paper:g} by {by}"
     if figure["error"]:
         short += f", {abs(mean - paper) / figure['error']:.1f} standard errors"
     evidence = [*_same_scores(table, row, side_by_side), *_yardsticks(table, rows), _f1(row)]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from setlearn.networks.recipes import LSTM
+from setlearn.networks.recipes import LSTM, Transformer
 
 if TYPE_CHECKING:
     from setlearn.networks.sequence_sigmoid import SequenceSigmoidNetwork
     from setlearn.networks.sigmoid import SigmoidNetwork
 
-__all__ = ["LSTM", "SequenceSigmoidNetwork", "SigmoidNetwork"]
+__all__ = ["LSTM", "SequenceSigmoidNetwork", "SigmoidNetwork", "Transformer"]
 
 
 def __getattr__(name: str) -> object:

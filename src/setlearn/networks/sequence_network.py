@@ -8,11 +8,20 @@ from typing import Any, TypeAlias
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits
 
 from setlearn.errors import DataError
 from setlearn.trie import Trie
 
-__all__ = ["Memory", "SequenceNetwork", "State", "check_shapes", "score_trie", "sequence_loss"]
+__all__ = [
+    "LOSSES",
+    "Memory",
+    "SequenceNetwork",
+    "State",
+    "check_shapes",
+    "node_loss",
+    "sequence_loss",
+]
 
 Memory: TypeAlias = Any
 """What a network keeps of the inputs themselves, one row a sample; its own business."""
@@ -34,6 +43,10 @@ class SequenceNetwork(nn.Module, ABC):
     def encode(self, values: Tensor, length: Tensor) -> Memory:
         """Read inputs: ids (b, longest) or vectors (b, longest, d), padded, with their lengths."""
 
+    def most_at_once(self, longest: int) -> int | None:
+        """How many inputs of that length to encode together at the most; None is any number."""
+        return None
+
     @abstractmethod
     def start(self, memory: Memory) -> tuple[Tensor, State]:
         """Score the root of every sample: logits (b, n_choices) and states."""
@@ -45,27 +58,29 @@ class SequenceNetwork(nn.Module, ABC):
         """Move prefixes one token on: logits (n, n_choices) and states.
 
         ``sample`` (n,) says to which input each prefix belongs; ``state`` has been gathered, a
-        row a prefix.
+        row a prefix. All prefixes of one call are equally long.
         """
 
+    def score_trie(self, memory: Memory, trie: Trie) -> Tensor:
+        """Logits of every node of the tries, (n_nodes, n_choices): each shared prefix is run once.
 
-def score_trie(network: SequenceNetwork, memory: Memory, trie: Trie) -> Tensor:
-    """Logits of every node of the tries, (n_nodes, n_choices): each shared prefix is run once."""
-    device = next(network.parameters()).device
-    levels = trie.levels()
-    logits, state = network.start(memory)
-    found = [logits]
-    for level in levels[1:]:
-        parent = torch.from_numpy(level.parent).to(device)
-        gathered = tuple(part.index_select(0, parent) for part in state)
-        sample = torch.from_numpy(trie.sample[level.nodes]).to(device)
-        token = torch.from_numpy(level.token).to(device)
-        logits, state = network.advance(memory, sample, gathered, token)
-        found.append(logits)
-    # Levels list the nodes depth by depth; the trie orders them by sample.
-    place = torch.from_numpy(np.concatenate([level.nodes for level in levels])).to(device)
-    by_depth = torch.cat(found)
-    return torch.empty_like(by_depth).index_copy(0, place, by_depth)
+        This goes level by level; a network that can look at a whole tree at once may do so.
+        """
+        device = next(self.parameters()).device
+        levels = trie.levels()
+        logits, state = self.start(memory)
+        found = [logits]
+        for level in levels[1:]:
+            parent = torch.from_numpy(level.parent).to(device)
+            gathered = tuple(part.index_select(0, parent) for part in state)
+            sample = torch.from_numpy(trie.sample[level.nodes]).to(device)
+            token = torch.from_numpy(level.token).to(device)
+            logits, state = self.advance(memory, sample, gathered, token)
+            found.append(logits)
+        # Levels list the nodes depth by depth; the trie orders them by sample.
+        place = torch.from_numpy(np.concatenate([level.nodes for level in levels])).to(device)
+        by_depth = torch.cat(found)
+        return torch.empty_like(by_depth).index_copy(0, place, by_depth)
 
 
 def sequence_loss(logits: Tensor, trie: Trie) -> Tensor:
@@ -79,6 +94,22 @@ def sequence_loss(logits: Tensor, trie: Trie) -> Tensor:
     token = torch.from_numpy(trie.edge_token).to(device)
     count = torch.from_numpy(trie.edge_count).to(device, logits.dtype)
     return -(log_probabilities[node, token] * count).sum() / count.sum()
+
+
+def node_loss(logits: Tensor, trie: Trie) -> Tensor:
+    """Binary cross entropy of all choices, summed at each node, in the mean over nodes.
+
+    Every right choice of a node is told at once, so that the probability of one does not depend
+    on how many others there are.
+    """
+    device = logits.device
+    right = torch.zeros_like(logits)
+    node, token = torch.from_numpy(trie.edge_node), torch.from_numpy(trie.edge_token)
+    right[node.to(device), token.to(device)] = 1
+    return binary_cross_entropy_with_logits(logits, right, reduction="sum") / len(trie)
+
+
+LOSSES = {"node": node_loss, "sequence": sequence_loss}
 
 
 def check_shapes(network: SequenceNetwork, memory: Memory, n_samples: int) -> None:

@@ -6,7 +6,7 @@ import math
 import time
 from dataclasses import asdict, dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Required, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Literal, Required, TypedDict, cast
 
 import numpy as np
 import torch
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Epoch", "Plan", "Trainer", "hold_out"]
 
+WARM_UP = 0.15
+"""The share of a one-cycle schedule in which the learning rate rises."""
+
 MIN_HELD_OUT = 8
 """Fewer held-out units than this say more about luck than about the network."""
 
@@ -60,7 +63,10 @@ class Plan:
     batch_size : int
         Rows looked at in one step.
     learning_rate : float
-        Of Adam.
+        Of Adam; the highest one under a schedule.
+    schedule : {"constant", "one-cycle"}
+        "one-cycle" lets the learning rate rise, then fall to almost nothing at ``max_steps``.
+        Then training does not stop early, for the best comes last.
     weight_decay : float
         Above 0, AdamW takes Adam's place.
     clip : float
@@ -90,6 +96,7 @@ class Plan:
     max_steps: int = 4000
     evaluate_every: int = 50
     patience: int = 10
+    schedule: Literal["constant", "one-cycle"] = "constant"
 
     def __post_init__(self) -> None:
         for name in ("batch_size", "max_steps", "evaluate_every", "patience"):
@@ -102,6 +109,27 @@ class Plan:
             raise ParameterError(
                 f"clip must be above 0, got {self.clip!r}; math.inf turns clipping off"
             )
+
+    def rate_at(self, step: int) -> float:
+        """The learning rate of a step, counted from 0.
+
+        >>> plan = Plan(learning_rate=1.0, max_steps=100, schedule="one-cycle")
+        >>> [round(plan.rate_at(step), 2) for step in (0, 15, 50, 99)]
+        [0.04, 1.0, 0.64, 0.0]
+        """
+        if self.schedule == "constant":
+            return self.learning_rate
+        peak = WARM_UP * self.max_steps
+        if step < peak:
+            low, share = 1 / 25, step / peak
+        else:
+            low, share = 1e-4, (self.max_steps - step) / (self.max_steps - peak)
+        # Half a cosine, from low to 1 as the share goes from 0 to 1.
+        return self.learning_rate * (low + (1 - low) * (1 - math.cos(math.pi * share)) / 2)
+
+    def steps_for(self, passes: int, n_rows: int) -> int:
+        """How many steps go through all rows that many times."""
+        return passes * math.ceil(n_rows / self.batch_size)
 
     def passes_per_epoch(self, n_rows: int) -> int:
         """How many times an epoch goes through all rows."""
@@ -211,7 +239,8 @@ class Trainer:
         return self.history
 
     def _is_finished(self) -> bool:
-        return self._step_count >= self.plan.max_steps or self._stale >= self.plan.patience
+        stops_early = self.plan.schedule == "constant" and self._stale >= self.plan.patience
+        return self._step_count >= self.plan.max_steps or stops_early
 
     def _epoch(self, tick: Callable[[str], None]) -> Epoch:
         started = time.perf_counter()
@@ -250,6 +279,8 @@ class Trainer:
                 f"{self._step_count + 1}; check the inputs for extreme values, or lower "
                 f"learning_rate (now {self.plan.learning_rate:g})"
             )
+        for group in self._optimizer.param_groups:
+            group["lr"] = self.plan.rate_at(self._step_count)
         self._optimizer.step()
         self._step_count += 1
         return value

@@ -1,10 +1,25 @@
 """Rules: which of the choices at a choice point to keep. One file a rule."""
 
+from setlearn.rules.auto import Auto
 from setlearn.rules.base import Rule
 from setlearn.rules.cnn import LambdaCNN
+from setlearn.rules.expected_f import ExpectedF
+from setlearn.rules.lambda_set import LambdaSet
 from setlearn.rules.margin import Margin
+from setlearn.rules.risk_control import RiskControl
 from setlearn.rules.rnn import LambdaRNN
 from setlearn.rules.threshold import Threshold
 from setlearn.rules.top_k import TopK
 
-__all__ = ["LambdaCNN", "LambdaRNN", "Margin", "Rule", "Threshold", "TopK"]
+__all__ = [
+    "Auto",
+    "ExpectedF",
+    "LambdaCNN",
+    "LambdaRNN",
+    "LambdaSet",
+    "Margin",
+    "RiskControl",
+    "Rule",
+    "Threshold",
+    "TopK",
+]

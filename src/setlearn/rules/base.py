@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from setlearn.errors import DataError, NotFittedError, ParameterError
-from setlearn.nodes import BoolArray, FloatArray, Mask, Nodes, dense_mask
+from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, dense_mask
 from setlearn.rules.walk import Pick, Walk
 
 __all__ = ["Rule"]
@@ -42,6 +42,19 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
         """Whether ``accept`` needs a ``fit`` before; a rule with all numbers given does not."""
         return True
 
+    @property
+    def uses_examples(self) -> bool:
+        """Whether it looks at whole training sets, which not every scorer can give."""
+        return False
+
+    @property
+    def needs_marginals(self) -> bool:
+        """Whether it takes each score for a choice's own probability, not for a share of 1."""
+        return False
+
+    def check_samples(self, n_unseen: int) -> None:
+        """Raise if so many samples that the scorer has not seen are too few to learn from."""
+
     def check_parameters(self, n_positions: int = 1) -> None:
         """Raise unless every parameter is in range: before anything costly is done with it.
 
@@ -58,6 +71,24 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
 
         Choices that were known from the start are in it.
         """
+
+    def grow(self, nodes: Nodes) -> BoolArray:
+        """Which choices a tree of sequences follows, as a mask (n, V).
+
+        The same as ``accept`` unless a rule decides on finished sequences: then it follows all
+        that might matter here, and ``choose`` has the last word.
+        """
+        return self.accept(nodes)
+
+    def choose(
+        self, sample: IntArray, membership: FloatArray, n_known: IntArray | None = None
+    ) -> BoolArray:
+        """Which of the finished sequences to keep, (m,), given the probability of each.
+
+        They come by sample and then best first. ``n_known`` (m,) is how many sequences of the
+        same sample are known beside.
+        """
+        return np.ones(len(sample), dtype=bool)
 
     def walk(self, node: Nodes, names: Sequence[str]) -> Walk:
         """Tell how the set at one choice point came about, best choice first.

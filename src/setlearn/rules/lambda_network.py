@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from setlearn.errors import DataError
-from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, dense_mask
+from setlearn.nodes import BoolArray, IntArray, Mask, Nodes, dense_mask
 from setlearn.rules.base import Rule, check_min_size, check_positive, fill_up, learned_min_size
+from setlearn.rules.log_odds import log_odds
 from setlearn.rules.threshold import best_cut, check_cut
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LambdaNetwork", "log_odds"]
 
-LARGEST_LOGIT = 12.0
-"""Scores of 0 and 1 count as odds of e^12, about 160,000, to one."""
 BLOCK_ENTRIES = 131_072
 """Scores that go through a network together: some tens of MB with its activations."""
 
@@ -180,21 +179,6 @@ class LambdaNetwork(Rule):
         if self.cut != "tuned":
             return float(self.cut)
         return best_cut(self.judge(nodes[rows]), positive[rows], self.min_size_)
-
-
-def log_odds(probabilities: FloatArray) -> FloatArray:
-    """Turn probabilities into logits, clipped to ±12.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> log_odds(np.array([0.0, 0.5, 1.0]))
-    array([-12.,   0.,  12.])
-    """
-    p = probabilities.astype(np.float64)
-    with np.errstate(divide="ignore"):
-        logits: FloatArray = np.log(p) - np.log1p(-p)
-    return np.clip(logits, -LARGEST_LOGIT, LARGEST_LOGIT)
 
 
 def _network_inputs(nodes: Nodes, dtype: torch.dtype) -> tuple[Tensor, Tensor]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from setlearn.nodes import FloatArray
 
@@ -30,3 +31,8 @@ class Walk:
 
     picks: tuple[Pick, ...]
     reason: str
+
+    def after(self, known: Sequence[int]) -> Walk:
+        """The same steps with these choices in the memory from the start."""
+        picks = [replace(pick, memory=(*known, *pick.memory)) for pick in self.picks]
+        return Walk(tuple(picks), self.reason)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 from setlearn.nodes import IntArray, Step
 
-__all__ = ["Scorer"]
+__all__ = ["Loss", "Scorer"]
+
+Loss: TypeAlias = Literal["node", "sequence"]
+"""How a sequence network was trained, which says what its scores mean."""
 
 
 class Scorer(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from setlearn.errors import DataError
-from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, Step
+from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray, Mask, Nodes, Step
 from setlearn.scorers.learners import (
     answers_indicators,
     class_probabilities,
@@ -33,6 +34,8 @@ class LabelScorer(ABC):
         self.n_labels = n_labels
         # One more choice behind the labels, "nothing": the end symbol at the root.
         self.empty_choice = empty_choice
+        # Only some rules look at training sets, and finding them takes time.
+        self.with_examples = False
 
     @abstractmethod
     def fit(self, X: Any, Y: sparse.csr_array, params: Mapping[str, Any]) -> Self:
@@ -49,7 +52,12 @@ class LabelScorer(ABC):
             # Whoever knows an element knows that the set is not empty.
             scores[known.any(axis=1), -1] = 0
             known = np.column_stack([known, np.zeros(len(known), bool)])
-        return Step(Nodes.roots(scores, known))
+        nodes = Nodes.roots(scores, known)
+        return Step(replace(nodes, examples=self.examples(X)) if self.with_examples else nodes)
+
+    def examples(self, X: Any) -> Examples | None:
+        """Training sets that are like those of X, from learners that know them."""
+        return None
 
     def right_choices(self, Y: sparse.csr_array) -> Mask:
         """The mask (n, V) of right choices at the roots, for label sets (n, labels)."""
@@ -104,6 +112,25 @@ class MarginalScorer(LabelScorer):
             scores[:, self.varying_] = found
         margin = np.finfo(scores.dtype).eps
         return np.clip(scores, margin, 1 - margin, out=scores if scores.flags.writeable else None)
+
+    def examples(self, X: Any) -> Examples | None:
+        """Training sets that are like those of X, if the learner has a method ``examples``."""
+        model: Any = getattr(self, "model_", None)
+        found: Examples | None = model.examples(X) if hasattr(model, "examples") else None
+        if found is None or len(self.varying_) == self.n_labels:
+            return found
+        return Examples(self._with_constant_labels(found.sets), found.weights)
+
+    def _with_constant_labels(self, sets: sparse.csr_array) -> sparse.csr_array:
+        """Sets of varying labels (m, varying) as sets of all of them (m, labels)."""
+        always = self.frequencies_ > 0.5
+        always[self.varying_] = False
+        moved = sparse.csr_array(
+            (sets.data, self.varying_[sets.indices], sets.indptr),
+            shape=(sets.shape[0], self.n_labels),
+        )
+        constant = sparse.csr_array(np.tile(always, (sets.shape[0], 1)))
+        return sparse.csr_array((moved + constant).astype(bool))
 
     def _varying_scores(self, X: Any) -> FloatArray:
         if hasattr(self, "model_"):

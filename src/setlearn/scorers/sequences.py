@@ -9,8 +9,9 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
-from setlearn.networks.sequence_network import Memory, SequenceNetwork, State, score_trie
+from setlearn.networks.sequence_network import Memory, SequenceNetwork, State
 from setlearn.nodes import FloatArray, IntArray, Nodes, Step
+from setlearn.scorers.base import Loss
 from setlearn.sequence_inputs import Inputs
 from setlearn.trie import Trie
 
@@ -21,7 +22,7 @@ MOST_NODES = 4096
 
 
 CHUNK = 64
-"""Samples whose true trees are scored together."""
+"""Samples that are scored together unless more are asked for."""
 
 DECIMALS = 10
 """Of probabilities: sums in another order differ from the 15th on."""
@@ -37,22 +38,38 @@ class SequenceScorer:
     """Scores prefixes by a network: roots first, then whole frontiers.
 
     Inputs are those that the network reads, made by a reader of ``setlearn.sequence_inputs``.
+
+    Parameters
+    ----------
+    network : SequenceNetwork
+    loss : {"node", "sequence"}
+        What the network was trained with. After "sequence" a probability is that of the next
+        choice alone, one among all at its node. After "node" it is that of some sequence of the
+        set going this way, whatever else the set holds: a product along the path, which falls
+        only downwards and at the end symbol is the sequence's probability to be in the set.
     """
 
-    def __init__(self, network: SequenceNetwork) -> None:
+    def __init__(self, network: SequenceNetwork, loss: Loss = "sequence") -> None:
         self.network = network
+        self.loss = loss
 
     @property
     def device(self) -> torch.device:
         """Where the network is."""
         return next(self.network.parameters()).device
 
+    def chunks(self, X: Inputs, samples: IntArray, most: int = CHUNK) -> list[IntArray]:
+        """The samples in parts that the network can take at once, of at most so many."""
+        longest = int(X.length[samples].max(initial=1))
+        size = min(most, self.network.most_at_once(longest) or most)
+        return [samples[first : first + size] for first in range(0, len(samples), size)]
+
     @torch.no_grad()
     def start(self, X: Inputs) -> Step:
         """Score the root of every sample."""
         memory = encode_inputs(self.network, X, slice(None))
         logits, state = self.network.start(memory)
-        return Step(Nodes.roots(_probabilities(logits)), _Prefixes(memory, state))
+        return Step(Nodes.roots(self._probabilities(logits)), _Prefixes(memory, state))
 
     @torch.no_grad()
     def advance(self, step: Step, parent: IntArray, token: IntArray) -> Step:
@@ -65,23 +82,44 @@ class SequenceScorer:
         ]
         state = tuple(torch.cat(tensors) for tensors in zip(*(s for _, s in parts), strict=True))
         probabilities = np.concatenate([p for p, _ in parts])
-        nodes = Nodes(sample, step.nodes.depth[parent] + 1, probabilities)
+        nodes = self._nodes(
+            sample,
+            step.nodes.depth[parent] + 1,
+            probabilities,
+            step.nodes.membership[parent, token],
+        )
         return Step(nodes, _Prefixes(prefixes.memory, state))
 
     def gold_nodes(
         self, X: Inputs, trie: Trie, samples: IntArray
     ) -> tuple[Nodes, sparse.csr_array]:
         """The nodes of these samples' true trees, scored, and the right choices at each."""
-        chunks = [samples[first : first + CHUNK] for first in range(0, len(samples), CHUNK)]
+        chunks = self.chunks(X, samples)
         scores = np.concatenate([self._trie_scores(X, trie, chunk) for chunk in chunks])
         part = trie.take(samples)
-        nodes = Nodes(samples[part.sample], part.depth, scores)
+        before = np.ones(len(part))
+        for level in part.levels()[1:]:
+            above = part.parent[level.nodes]
+            before[level.nodes] = before[above] * scores[above, level.token]
+        nodes = self._nodes(samples[part.sample], part.depth, scores, before)
         return nodes, part.right_choices(self.network.n_choices)
+
+    def _nodes(
+        self, sample: IntArray, depth: IntArray, scores: FloatArray, before: FloatArray
+    ) -> Nodes:
+        if self.loss == "sequence":
+            return Nodes(sample, depth, scores, before=before)
+        return Nodes(sample, depth, before[:, None] * scores)
+
+    def _probabilities(self, logits: Tensor) -> FloatArray:
+        found = logits.sigmoid() if self.loss == "node" else logits.softmax(dim=1)
+        # Rounded well above the noise of another batching, so that ties stay ties.
+        return found.cpu().numpy().round(DECIMALS)
 
     @torch.no_grad()
     def _trie_scores(self, X: Inputs, trie: Trie, samples: IntArray) -> FloatArray:
         memory = encode_inputs(self.network, X, samples)
-        return _probabilities(score_trie(self.network, memory, trie.take(samples)))
+        return self._probabilities(self.network.score_trie(memory, trie.take(samples)))
 
     def _advance_part(
         self, prefixes: _Prefixes, sample: IntArray, parent: IntArray, token: IntArray
@@ -94,7 +132,7 @@ class SequenceScorer:
             state,
             torch.from_numpy(token).to(self.device),
         )
-        return _probabilities(logits), state
+        return self._probabilities(logits), state
 
 
 def encode_inputs(network: SequenceNetwork, inputs: Inputs, rows: IntArray | slice) -> Memory:
@@ -105,11 +143,6 @@ def encode_inputs(network: SequenceNetwork, inputs: Inputs, rows: IntArray | sli
     if read.is_floating_point():
         read = read.to(weight.dtype)
     return network.encode(read, torch.from_numpy(length))
-
-
-def _probabilities(logits: Tensor) -> FloatArray:
-    # Rounded well above the noise of another batching, so that ties stay ties.
-    return logits.softmax(dim=1).cpu().numpy().round(DECIMALS)
 
 
 def _slices(n: int) -> list[slice]:

@@ -44,7 +44,7 @@ def html_report(results: dict[str, Any]) -> str:
 
 
 def _overview(results: dict[str, Any]) -> str:
-    """Which systems reach the paper's figure, in one line a table."""
+    """Which systems reach the paper's figure or our own goal, in one line a table."""
     lines = []
     for table in results["tables"]:
         judged = [row for row in table["rows"] if row["verdict"]]
@@ -55,10 +55,11 @@ def _overview(results: dict[str, Any]) -> str:
             told.append(f'<span class="yes">reached</span> by {escape(", ".join(reached))}')
         if missed:
             told.append(f'<span class="no">not reached</span> by {escape(", ".join(missed))}')
-        if not judged:
+        if not table["rows"]:
             told.append('<span class="no">not run</span>, see below')
-        lines.append(f"<li><strong>{escape(table['title'])}</strong>: {'; '.join(told)}</li>")
-    return f"<p>The paper's figure is</p>\n<ul>{''.join(lines)}</ul>"
+        if told:
+            lines.append(f"<li><strong>{escape(table['title'])}</strong>: {'; '.join(told)}</li>")
+    return f"<p>The paper's figure, or our own goal, is</p>\n<ul>{''.join(lines)}</ul>"
 
 
 def _table_section(table: dict[str, Any]) -> str:
@@ -77,9 +78,12 @@ def _table_section(table: dict[str, Any]) -> str:
         f"{table['splits']} split(s). Data: {escape(table['origin'])}.</p>",
         _html_table(main_rows(table), kinds),
         _verdicts(table),
-        "<h3>The same scores under each rule</h3>",
-        "<p>What a λ-network adds shows only here: scorer and scores are the same in each row.</p>",
     ]
+    if table["side_by_side"]:
+        parts.append(
+            "<h3>The same scores under each rule</h3>\n"
+            "<p>What a rule adds shows only here: scorer and scores are the same in each row.</p>"
+        )
     for comparison in table["side_by_side"]:
         parts.append(f'<p class="faint">{escape(comparison["scorer"])}</p>')
         parts.append(_html_table(side_by_side_rows(table, comparison)))

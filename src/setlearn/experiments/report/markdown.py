@@ -34,7 +34,8 @@ def protocol_line(results: dict[str, Any]) -> str:
     of = ", ".join(f"{name} {number}" for name, number in versions.items())
     return (
         f"Mean ± standard error over {protocol['splits']} random splits, {train}/{100 - train}. "
-        f"Rules learn from out-of-fold or held-out scores of the training part alone. "
+        f"Rules learn from the training part alone, from out-of-fold or held-out scores unless "
+        f"a table says otherwise. "
         f"Rows in brackets are yardsticks. ({of})"
     )
 
@@ -47,17 +48,26 @@ def tables_as_text(results: dict[str, Any]) -> str:
         parts.append(f"## {table['title']} ({table['metric']['symbol']}, {better} is better)")
         parts += [f"Not run: {failure}" for failure in table["failures"]]
         if table["rows"]:
+            if table["splits"] < results["protocol"]["splits"]:
+                parts.append(f"Over {table['splits']} splits.")
             parts.append(pipe_table(main_rows(table)))
     return "\n\n".join(parts)
 
 
 def readme_table(results: dict[str, Any]) -> str:
-    """The README's results: one row a table, one column a system, the paper's figures beside."""
-    rows = [["", *PAPER_COLUMNS]]
-    for table in results["tables"]:
+    """The README's results: one row a table, one column a system, the paper's figures beside.
+
+    The last column is the first system of the table of the library's defaults on the same data.
+    """
+    tables = {table["name"]: table for table in results["tables"]}
+    rows = [["", *PAPER_COLUMNS, "setlearn's default"]]
+    for name, table in tables.items():
         by_name = {row["name"]: row for row in table["rows"]}
-        cells = [_beside_paper(by_name.get(name), table) for name in PAPER_COLUMNS]
-        rows.append([f"{table['title']} {table['metric']['symbol']}", *cells])
+        cells = [_beside_paper(by_name.get(column), table) for column in PAPER_COLUMNS]
+        if set(cells) != {"–"}:  # a table of the paper's
+            default = tables.get(f"{name}-default", {"rows": []})["rows"]
+            cells.append(_beside_paper(default[0] if default else None, table))
+            rows.append([f"{table['title']} {table['metric']['symbol']}", *cells])
     return pipe_table(rows)
 
 

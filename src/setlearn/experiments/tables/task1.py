@@ -1,5 +1,6 @@
 """Task 1: the set of the first m digits of a number whose leading digit is m."""
 
+from setlearn.experiments.rules import SIDE_BY_SIDE
 from setlearn.experiments.samples import TaskSource
 from setlearn.experiments.scorers import (
     ENCODER_DECODER,
@@ -34,7 +35,7 @@ TASK1 = Table(
         System("top k", SIGMOIDS, "mean size", is_yardstick=True),
         System("logistic regression", LEARNER, "cut 0.5", is_yardstick=True),
     ),
-    compared=(SIGMOIDS, DECODER),
+    compared={SIGMOIDS: SIDE_BY_SIDE, DECODER: SIDE_BY_SIDE},
     yardsticks=("best constant set", "every label", "all digits of the input"),
     of_sequences=True,
     curve="SSG-CNN",

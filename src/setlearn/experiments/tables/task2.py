@@ -1,5 +1,6 @@
 """Task 2: the set of the substrings that five pairs of positions cut out of a string."""
 
+from setlearn.experiments.rules import SIDE_BY_SIDE
 from setlearn.experiments.samples import TaskSource
 from setlearn.experiments.scorers import ENCODER_DECODER
 from setlearn.experiments.table import MEAN_EDIT_DISTANCE, System, Table
@@ -21,7 +22,7 @@ TASK2 = Table(
         System("SSG-RNN", DECODER, "λ-RNN", paper=3.75),
         System("SSG-CNN", DECODER, "λ-CNN", paper=2.00),
     ),
-    compared=(DECODER,),
+    compared={DECODER: SIDE_BY_SIDE},
     yardsticks=("a perfect answer", "the substring a[3:6]"),
     of_sequences=True,
     curve="SSG-S",

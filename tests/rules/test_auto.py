@@ -1,0 +1,95 @@
+"""The rule that is found by trying several."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+from setlearn.errors import DataError, NotFittedError, ParameterError
+from setlearn.nodes import Examples, Nodes
+from setlearn.rules import Auto, ExpectedF, LambdaSet, Margin, Threshold, TopK
+
+SCORES = np.random.default_rng(0).uniform(size=(120, 4))
+NODES, RIGHT = Nodes.roots(SCORES), SCORES > 0.4
+
+
+def test_the_best_candidate_wins_and_is_learned_on_everything():
+    rule = Auto([TopK(1), Threshold("tuned"), Margin()], random_state=0).fit(NODES, RIGHT)
+    assert rule.rule_.cut_ == Threshold("tuned").fit(NODES, RIGHT).cut_
+    assert list(rule.scores_) == ["TopK()", "Threshold(cut='tuned')", "Margin()"]
+    assert rule.scores_["Threshold(cut='tuned')"].mean == max(s.mean for s in rule.scores_.values())
+    assert all(score.error > 0 for score in rule.scores_.values())
+    assert (rule.accept(NODES) == rule.rule_.accept(NODES)).all()
+
+
+def test_of_equals_the_first_wins():
+    for first, second in [(Threshold(0.4), Threshold(0.4, min_size=0)), (TopK(2), TopK(2))]:
+        rule = Auto([first, second], random_state=0).fit(NODES, RIGHT)
+        assert repr(rule.rule_) == repr(first)
+
+
+def test_candidates_are_judged_on_what_they_have_not_seen():
+    class Memory(TopK):
+        """Knows by heart what it was fitted on, and nothing else."""
+
+        def fit(self, nodes, positive):
+            self.seen_ = dict(zip(nodes.sample.tolist(), positive, strict=True))
+            return self
+
+        def accept(self, nodes):
+            nothing = np.zeros(nodes.n_choices, bool)
+            return np.array([self.seen_.get(s, nothing) for s in nodes.sample.tolist()])
+
+    rule = Auto([Memory(), Threshold("tuned")], random_state=0).fit(NODES, RIGHT)
+    assert isinstance(rule.rule_, Threshold)
+
+
+def test_the_same_seed_gives_the_same_scores():
+    one, two = (Auto(random_state=1).fit(NODES, RIGHT) for _ in range(2))
+    assert one.scores_ == two.scores_
+    assert one.scores_ != Auto(random_state=2).fit(NODES, RIGHT).scores_
+    assert Auto(random_state=1).get_params() == clone(Auto(random_state=1)).get_params()
+
+
+def test_a_joint_is_tried_where_there_are_examples_and_a_network_where_there_are_rows():
+    assert "ExpectedF(joint=True)" not in Auto(random_state=0).fit(NODES, RIGHT).scores_
+    weights = sparse.csr_array(np.eye(120))
+    examples = Examples(sparse.csr_array(RIGHT), weights)
+    nodes = Nodes(NODES.sample, NODES.depth, SCORES, examples=examples)
+    assert "ExpectedF(joint=True)" in Auto(random_state=0).fit(nodes, RIGHT).scores_
+    many = np.random.default_rng(1).uniform(size=(300, 3))
+    scores = Auto(random_state=0).fit(Nodes.roots(many), many > 0.5).scores_
+    assert repr(LambdaSet(cut="tuned", max_steps=500)) in scores
+
+
+def test_who_uses_examples():
+    assert Auto().uses_examples
+    assert ExpectedF(joint=True).uses_examples
+    assert Auto([Margin(), ExpectedF(joint=True)]).uses_examples
+    others = [ExpectedF(), Margin(), TopK(1), Auto([Margin()])]
+    assert not any(rule.uses_examples for rule in others)
+
+
+def test_one_sample_is_enough():
+    rule = Auto().fit(NODES[:1], RIGHT[:1])
+    assert rule.accept(NODES[:1]).shape == (1, 4)
+
+
+def test_the_winner_tells_the_story():
+    rule = Auto([Margin()], random_state=0).fit(NODES, RIGHT)
+    names = list("abcd")
+    assert rule.walk(NODES[:1], names).reason == rule.rule_.walk(NODES[:1], names).reason
+    assert "best score" in rule.reason_against(NODES[:1], 0, "a")
+
+
+def test_errors():
+    with pytest.raises(ParameterError, match=r"candidates must be rules.*got"):
+        Auto([Margin]).fit(NODES, RIGHT)
+    with pytest.raises(ParameterError, match="lam must be"):
+        Auto([Margin(lam=2.0)]).fit(NODES, RIGHT)
+    with pytest.raises(ParameterError, match="sequences of 3 positions; pass one rule"):
+        Auto().check_parameters(3)
+    with pytest.raises(DataError, match="all candidates need training sets"):
+        Auto([ExpectedF(joint=True)]).fit(NODES, RIGHT)
+    with pytest.raises(NotFittedError, match="not fitted"):
+        Auto().accept(NODES)

@@ -1,0 +1,130 @@
+"""Scores after the loss a node: probabilities to be in the set, which fall only downwards."""
+
+from copy import copy
+from itertools import product
+
+import numpy as np
+import pytest
+
+from setlearn import SequenceSetGenerator
+from setlearn.errors import DataError, ParameterError
+from setlearn.generate import Bounds, generate
+from setlearn.networks import LSTM, Transformer
+from setlearn.nodes import Nodes
+from setlearn.rules import ExpectedF, Margin, RiskControl, Threshold
+
+X = ["ab", "ba", "aab", "bb", "abab", "b"] * 3
+Y = [{x, x[::-1], x[:1]} if "a" in x else set() for x in X]
+SMALL = {"max_steps": 60, "random_state": 0, "verbose": False}
+TRANSFORMER = Transformer(width=16, encoder_layers=1)
+EVERYTHING = Bounds(max_length=4, max_size=10**6, max_nodes=10**9)
+
+
+def fitted(network, loss, rule=None, **settings):
+    return SequenceSetGenerator(network, rule, loss=loss, **(SMALL | settings)).fit(X, Y)
+
+
+@pytest.fixture(scope="module", params=["transformer", "lstm"])
+def model(request):
+    network = TRANSFORMER if request.param == "transformer" else LSTM(8, 8, 16)
+    return fitted(network, "node")
+
+
+def all_memberships(model, x):
+    """Every sequence up to length 4 with the product along its path, one prefix at a time."""
+    scorer, inputs = model.scorer_, model.reader_.read([x])
+    found = {}
+    for length in range(1, 5):
+        for ids in product(range(1, model.vocabulary_.n_choices), repeat=length):
+            step = scorer.start(inputs)
+            for token in ids:
+                step = scorer.advance(step, np.array([0]), np.array([token]))
+            found[ids] = step.nodes.probabilities[0, 0]
+    return found
+
+
+def test_every_sequence_above_a_cut_comes_out_and_no_other(model):
+    probabilities = all_memberships(model, "aba")
+    for cut in (0.5, 0.1, 0.01):
+        found = generate(model.scorer_, Threshold(cut), model.reader_.read(["aba"]), EVERYTHING)
+        [ids] = found.sequences().as_sets(1)
+        assert ids == {sequence for sequence, p in probabilities.items() if p > cut}
+        for tokens, p in zip(found.tokens, found.probability, strict=True):
+            assert p == probabilities[tuple(tokens[tokens > 0].tolist())]
+
+
+def test_scores_fall_downwards(model):
+    step = model.scorer_.start(model.reader_.read(["ab"]))
+    for token in (1, 2, 1):
+        below = model.scorer_.advance(step, np.array([0]), np.array([token]))
+        assert (below.nodes.probabilities <= step.nodes.probabilities[0, token]).all()
+        step = below
+
+
+@pytest.mark.parametrize("network", [TRANSFORMER, LSTM(8, 8, 16)], ids=["transformer", "lstm"])
+def test_both_losses_train_both_networks(network):
+    for loss, rule in (("node", Threshold), ("sequence", Margin)):
+        model = fitted(network, loss)
+        assert isinstance(model.rule_, rule)
+        assert model.scorer_.loss == loss
+        assert model.history_[-1]["loss"] < 5
+    roots = model.scorer_.start(model.reader_.read(["ab"])).nodes
+    assert roots.probabilities.sum() == pytest.approx(1)  # the paper's: one choice among all
+
+
+def test_the_paths_product_is_kept_beside_the_papers_scores():
+    model = fitted(LSTM(8, 8, 16), "sequence")
+    first = model.scorer_.start(model.reader_.read(["ab"]))
+    below = model.scorer_.advance(first, np.array([0]), np.array([1]))
+    np.testing.assert_allclose(
+        below.nodes.membership, first.nodes.probabilities[0, 1] * below.nodes.probabilities
+    )
+
+
+@pytest.mark.filterwarnings("ignore::setlearn.errors.TruncationWarning")  # little was learned
+def test_rules_on_finished_sequences(model):
+    """ExpectedF takes sets of candidates, RiskControl a cut learned from held-out samples."""
+    model = copy(model).set_params(max_nodes=10_000, max_size=10_000)
+    ranked = model.with_rule(Threshold(0.02), X, Y).predict_ranked(X[:6])
+    for answer, candidates in zip(
+        model.with_rule(ExpectedF(), X, Y).predict(X[:6]), ranked, strict=True
+    ):
+        scores = np.array([[probability for _, probability in candidates]])
+        kept = ExpectedF().accept(Nodes.roots(scores))[0]
+        assert answer == {element for (element, _), k in zip(candidates, kept, strict=True) if k}
+    risky = model.with_rule(RiskControl(recall=0.8), X, Y)
+    found = risky.predict(X)
+    recall = np.mean([len(f & y) / len(y) if y else 1 for f, y in zip(found, Y, strict=True)])
+    assert recall >= 0.8
+
+
+def test_nothing_is_held_out_where_nothing_learns_from_it():
+    assert len(fitted(TRANSFORMER, "node").held_out_) == 0
+    many = {"X": X * 3, "y": Y * 3}
+    learns = SequenceSetGenerator(TRANSFORMER, Margin(space="log"), **SMALL).fit(**many)
+    assert len(learns.held_out_) == 11  # a fifth of 54
+
+
+def test_known_sequences_count_as_certain():
+    """With all but improbable ones known, little is left that would raise the expected F1."""
+    sample, membership = np.array([0, 0]), np.array([0.45, 0.4])
+    assert ExpectedF().choose(sample, membership).all()
+    assert not ExpectedF().choose(sample, membership, np.array([2, 2])).any()
+
+
+def test_rules_refuse_scores_that_they_cannot_read():
+    with pytest.raises(ParameterError, match=r'needs each sequence.*use loss="node"'):
+        fitted(LSTM(8, 8, 16), "sequence", ExpectedF())
+    with pytest.raises(DataError, match=r"from 0 calibration sample.*hold out at least 9"):
+        fitted(TRANSFORMER, "node", RiskControl(recall=0.9), validation=0)
+
+
+def test_long_inputs_are_read_a_few_at_a_time(model):
+    inputs = model.reader_.read(["ab" * 400] * 5)
+    sizes = [len(part) for part in model.scorer_.chunks(inputs, np.arange(5))]
+    assert sizes == ([3, 2] if isinstance(model.network, Transformer) else [5])
+
+
+def test_an_unknown_loss_is_named():
+    with pytest.raises(ValueError, match='loss must be "node", "sequence" or None'):
+        fitted(TRANSFORMER, "both")
