@@ -140,9 +140,9 @@ def predict_cost(n_test, repeats):
     X_test = X[1000:]
     for learner, scores in learners:
         classifiers = [
-            SetClassifier(learner, scores=scores, cv=2, random_state=0, verbose=False).fit(
-                X[:1000], targets
-            )
+            SetClassifier(
+                learner, Margin(), scores=scores, cv=2, random_state=0, verbose=False
+            ).fit(X[:1000], targets)
             for targets in (as_sets, Y[:1000])
         ]
         alone, sets, indicators = interleaved(

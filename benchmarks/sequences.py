@@ -93,9 +93,9 @@ def training_ratio():
     exploded = Sequences(np.arange(len(sequences.sample)), sequences.length, sequences.tokens)
 
     def epoch(inputs, sequences):
-        network = new_network(LSTM(), reader, inputs, vocabulary.n_choices, "cpu", 0)
+        network = new_network(LSTM(), reader, inputs, vocabulary, "cpu", 0)
         trie = Trie.of(sequences, len(inputs))
-        training = SequenceTraining(network, inputs, sequences, trie, Bounds(9, 64, 64))
+        training = SequenceTraining(network, inputs, sequences, trie, Bounds(9, 64, 64), "sequence")
         optimizer = Plan().optimizer(list(network.parameters()))
         order = rng.permutation(len(inputs))
 
@@ -138,7 +138,7 @@ def main() -> None:
     torch.set_num_threads(1)
     warnings.simplefilter("ignore", TruncationWarning)
     X, Y = substrings(N_SAMPLES, random_state=0)
-    model = SequenceSetGenerator(max_steps=600, random_state=0, verbose=False).fit(X, Y)
+    model = SequenceSetGenerator("lstm", max_steps=600, random_state=0, verbose=False).fit(X, Y)
     results = {
         "prediction, frontier batched / prefix by prefix (target >= 20)": prediction_ratio(
             model, X

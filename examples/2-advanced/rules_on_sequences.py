@@ -19,13 +19,14 @@ from sklearn.model_selection import train_test_split
 from setlearn import SequenceSetGenerator
 from setlearn.errors import TruncationWarning
 from setlearn.metrics import set_report
-from setlearn.rules import LambdaCNN, LambdaRNN, Margin, Threshold
+from setlearn.rules import ExpectedF, LambdaCNN, LambdaRNN, Margin, Threshold
 
 RULES = {
     "Margin (SSG-S)": Margin(),
     "Margin, ρ = 0.3": Margin(rho=0.3),
     "Margin, log scale": Margin(space="log"),
     "Threshold, tuned": Threshold("tuned"),
+    "ExpectedF": ExpectedF(),
     "LambdaRNN (SSG-RNN)": LambdaRNN(random_state=0),
     "LambdaCNN (SSG-CNN)": LambdaCNN(random_state=0),
 }
@@ -51,7 +52,7 @@ def main() -> None:
         X[: options.samples], Y[: options.samples], test_size=0.3, random_state=0
     )
     model = SequenceSetGenerator(
-        tokens=tuple(options.tokens), max_steps=options.steps, random_state=0
+        tokens=tuple(options.tokens), max_steps=options.steps, validation=0.2, random_state=0
     ).fit(X, Y)
     X_unseen = [X[i] for i in model.held_out_]
     Y_unseen = [Y[i] for i in model.held_out_]
