@@ -127,7 +127,8 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
     held_out_ : array of int
         Which samples of ``fit`` the network was not trained on; the rule learned from them.
     history_ : list of dicts
-        For each epoch ``loss``, ``held_out_f1``, ``seconds`` and more.
+        For each epoch ``loss``, ``held_out_f1``, ``seconds`` and more. Where nothing was held
+        out, the figures called so are of training samples.
     truncated_ : array of bool
         Of the last prediction: which sets were cut off at a bound.
 
