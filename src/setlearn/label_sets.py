@@ -131,7 +131,7 @@ def _read_dense(array: NDArray[Any], name: str) -> sparse.csr_array:
 def _check_sample(sample: object, where: str) -> None:
     if isinstance(sample, str | bytes):
         raise KindError(f"{where} is {_describe(sample)}; write {{{sample!r}}} for a set of one")
-    if not isinstance(sample, Set | list | tuple) and np.ndim(sample) != 1:  # type: ignore[arg-type]
+    if not isinstance(sample, Set | list | tuple) and np.ndim(sample) != 1:  # type: ignore[arg-type]  # any object
         raise KindError(
             f"{where} is {_describe(sample)}, not a set; give a set, list or tuple a sample"
         )

@@ -450,3 +450,10 @@ def test_trace_takes_what_predict_takes():
     ids = [np.array([1, 2]), np.array([3])] * 4
     tokens = SequenceSetGenerator(validation=0, max_steps=60, **SMALL).fit(ids, [{"a"}, {"b"}] * 4)
     assert tokens.trace(ids[0]).result == tokens.predict(ids[:1])[0]
+
+
+def test_inputs_may_come_from_a_generator():
+    """They are read once: a second reading would find nothing left."""
+    X, Y = ["ab", "cd"] * 6, [{"x"}, {"y"}] * 6
+    model = SequenceSetGenerator(validation=0, max_steps=60, **SMALL)
+    assert model.fit((x for x in X), iter(Y)).predict(iter(X[:2])) == [{"x"}, {"y"}]

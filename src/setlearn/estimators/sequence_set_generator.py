@@ -199,12 +199,11 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         from setlearn.estimators.sequence_training import SequenceTraining, new_network
         from setlearn.scorers.sequences import SequenceScorer
 
-        recipe = recipe_of(self.network)
-        loss, plan = loss_of(self.loss, recipe), self._plan(recipe, len(listed(X, "X")))
+        X, recipe = listed(X, "X"), recipe_of(self.network)
+        loss, plan = loss_of(self.loss, recipe), self._plan(recipe, len(X))
         of_inputs, of_elements = tokenisers_of(self.tokens)
         check_bounds(self.max_length, self.max_size, self.max_nodes)
         self._check_choices()
-        X = listed(X, "X")
         sets = read_elements(listed(y, "y"), of_elements, "y")
         reader = learn_inputs(X, of_inputs)
         inputs = reader.read(X)

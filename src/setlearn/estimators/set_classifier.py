@@ -166,15 +166,17 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
             )
         self._check_examples(rule, scorer, X)
         truth = right[nodes.sample]
-        self.completion_ = Completion.fit(nodes, truth, rule, rng) if self.conditional else None
+        completion = Completion.fit(nodes, truth, rule, rng) if self.conditional else None
         if rule.learns:
             rule.fit(nodes, scorer.right_choices(truth))
-        self.rule_scores_ = rule.scores_ if isinstance(rule, Auto) else None
+        scores = None
         if isinstance(rule, Auto):
-            rule = rule.rule_
+            scores, rule = rule.scores_, rule.rule_
             scorer.with_examples = rule.uses_examples
+        # All at once, so that a fit that fails leaves the model of the one before whole.
         self.space_, self.classes_ = space, space.classes
-        self.scorer_, self.rule_ = scorer, rule
+        self.scorer_, self.rule_, self.rule_scores_ = scorer, rule, scores
+        self.completion_ = completion
         return self
 
     def predict(self, X: Any) -> Any:
@@ -230,7 +232,7 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
                 f"X has {_num_samples(X)} samples but known has {given.shape[0]} sets; "
                 "give one set a sample, an empty one where nothing is known"
             )
-        kept = self._completed(self._score(X, given.toarray()))
+        kept = self._kept(self._score(X, given.toarray()))
         others = sparse.csr_array(kept > given)
         # One class a sample is no set, but what else there is may be any number of them.
         plain = self.space_.kind == "classes"
@@ -256,7 +258,7 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
         walk = rule.walk(story, [str(choice) for choice in choices])
         if story is not nodes:  # where what is known has been taken out
             walk = walk.after(np.flatnonzero(given.toarray()[0]).tolist())
-        [result] = self.space_.answer_sets(self._completed(nodes) + given)
+        [result] = self.space_.answer_sets(self._kept(nodes) + given)
         return LabelTrace.of(choices, walk, result, memory & frozenset(labels))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -401,29 +403,21 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
         return self.scorer_.start(X, known).nodes
 
     def _kept(self, nodes: Nodes) -> sparse.csr_array:
-        """The labels that the rule keeps, (n, labels); dense only a chunk at a time."""
+        """The labels that are kept, (n, labels), known ones perhaps; dense a chunk at a time."""
         chunks = [
-            sparse_mask(self._labels_only(self.rule_.accept(nodes[rows])))
+            sparse_mask(self._labels_only(self._accepted(nodes[rows])))
             for rows in nodes.row_chunks()
         ]
         return sparse.csr_array(sparse.vstack(chunks)) if len(chunks) > 1 else chunks[0]
 
-    def _completed(self, nodes: Nodes) -> sparse.csr_array:
-        """The labels that are kept beside the known ones; these may be in it too."""
-        if self.completion_ is None or nodes.known is None:
-            return self._kept(nodes)
-        # Where nothing is known the answer is that of ``predict``.
-        informed: BoolArray = np.asarray(nodes.known.any(axis=1))
-        chunks = []
-        for rows in nodes.row_chunks():
-            part, known = nodes[rows], informed[rows]
-            kept = np.empty(part.probabilities.shape, dtype=bool)
-            if known.any():
-                kept[known] = self.completion_.kept(part[known])
-            if not known.all():
-                kept[~known] = self.rule_.accept(part[~known])
-            chunks.append(sparse_mask(kept))
-        return sparse.csr_array(sparse.vstack(chunks))
+    def _accepted(self, nodes: Nodes) -> BoolArray:
+        """What the rule keeps; where labels are known, what the completion adds to them."""
+        kept = self.rule_.accept(nodes)
+        if self.completion_ is not None and nodes.known is not None:
+            informed: BoolArray = np.asarray(nodes.known.any(axis=1))
+            if informed.any():
+                kept[informed] = self.completion_.kept(nodes[informed])
+        return kept
 
     def _labels_only(self, choices: NDArray[Any]) -> NDArray[Any]:
         return choices[:, :-1] if self.scorer_.empty_choice else choices

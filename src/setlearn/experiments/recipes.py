@@ -179,7 +179,7 @@ class TrainedSequences:
         """The true prefix trees of the held-out samples."""
         from setlearn.trie import Trie
 
-        sequences = self.model.vocabulary_.encode(self.unseen.sets)  # type: ignore[arg-type]
+        sequences = self.model.vocabulary_.encode(self.unseen.sets)  # type: ignore[arg-type]  # lists vary
         n_samples = len(self.unseen)
         inputs = self.model.reader_.read(self.unseen.X)
         return self.model.scorer_.gold_nodes(

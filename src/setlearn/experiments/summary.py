@@ -150,7 +150,7 @@ def _sizes(table: Table, whole: list[dict[str, Any]]) -> dict[str, list[int]]:
     for system in table.systems:
         if not system.is_yardstick:
             name = pair_name(system.scorer, system.rule)
-            sizes[system.name] = _added(whole, lambda f, name=name: f["answers"][name]["sizes"])  # type: ignore[misc]
+            sizes[system.name] = _added(whole, lambda f, name=name: f["answers"][name]["sizes"])  # type: ignore[misc]  # mypy cannot infer a lambda's default
     return sizes
 
 

@@ -95,7 +95,7 @@ def read_checkpoint(folder: Path) -> tuple[Weights, dict[str, Any]]:
     path = folder / CHECKPOINT_NAME
     try:
         with safe_open(path, framework="pt") as file:
-            tensors: Weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            tensors: Weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
             metadata = file.metadata()
         about = json.loads(metadata["about"])
         if metadata["digest"] != _digest(tensors, metadata["about"]):

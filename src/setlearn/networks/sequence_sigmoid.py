@@ -144,8 +144,8 @@ class SequenceSigmoidNetwork(MultiLabelNetwork):
         read = torch.from_numpy(values).to(next(network.parameters()).device)
         if read.is_floating_point():
             read = read.to(dtype)
-        memory = network.encode(read, torch.from_numpy(length))  # type: ignore[operator]
-        logits: Tensor = network.start(memory)[0]  # type: ignore[operator]
+        memory = network.encode(read, torch.from_numpy(length))  # type: ignore[operator]  # torch types attributes as Tensor
+        logits: Tensor = network.start(memory)[0]  # type: ignore[operator]  # torch types attributes as Tensor
         return logits
 
     def _row_blocks(self, inputs: Inputs, n_rows: int) -> list[slice]:
