@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
@@ -17,20 +18,28 @@ from setlearn.scorers.base import Loss
 from setlearn.trie import Trie
 from setlearn.vocabulary import Split, Tokeniser, Vocabulary
 
+if TYPE_CHECKING:
+    from setlearn.networks.training import Plan
+
 __all__ = [
     "check_bounds",
     "check_lengths",
     "check_samples",
     "default_rule",
+    "held_out_share",
     "learned_bounds",
     "listed",
     "loss_of",
     "new_rule",
+    "plan_of",
     "recipe_of",
     "tokenisers_of",
 ]
 
 RECIPES = {"lstm": LSTM, "transformer": Transformer}
+
+PASSES = 20
+"""How often a network without early stopping sees each sample, at the least."""
 
 ROOM = 4
 """How many times as many prefixes as the largest training set a predicted set may have."""
@@ -78,6 +87,28 @@ def loss_of(loss: Loss | None, recipe: Any) -> Loss:
     if chosen not in ("node", "sequence"):
         raise ParameterError(f'loss must be "node", "sequence" or None, got {loss!r}')
     return chosen
+
+
+def plan_of(parameters: Any, recipe: Any, n_samples: int) -> Plan:
+    """How to train: what is given, and else what suits the network."""
+    from setlearn.networks.training import Plan
+
+    names = ("batch_size", "learning_rate", "weight_decay", "max_steps")
+    asked = {name: getattr(parameters, name) for name in names}
+    given = {name: value for name, value in asked.items() if value is not None}
+    suits = getattr(recipe, "training", LSTM.training)
+    plan = Plan(**{**suits, **given}, clip=parameters.clip, patience=parameters.patience)
+    if asked["max_steps"] is None and plan.schedule == "one-cycle":
+        # Nothing tells such a plan when to stop, so it must be long enough for the data.
+        plan = replace(plan, max_steps=max(plan.max_steps, plan.steps_for(PASSES, n_samples)))
+    return plan
+
+
+def held_out_share(validation: float | None, plan: Plan, rule: Rule) -> float:
+    """The share that is asked for, or a fifth if something is learned from it."""
+    if validation is not None:
+        return validation
+    return 0.2 if rule.learns or plan.schedule == "constant" else 0.0
 
 
 def new_rule(rule: Rule | None, n_positions: int, loss: Loss) -> Rule:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -25,10 +24,12 @@ from setlearn.estimators.sequence_parameters import (
     check_bounds,
     check_lengths,
     check_samples,
+    held_out_share,
     learned_bounds,
     listed,
     loss_of,
     new_rule,
+    plan_of,
     recipe_of,
     tokenisers_of,
 )
@@ -36,7 +37,6 @@ from setlearn.estimators.sequence_trace import SequenceTrace, grow_trace
 from setlearn.generate import Bounds, Generated, GrownLevel, generate
 from setlearn.label_sets import LabelSets
 from setlearn.metrics import mean_f1
-from setlearn.networks.recipes import LSTM
 from setlearn.rules import Rule
 from setlearn.scorers.base import Loss
 from setlearn.scorers.learners import with_seeds
@@ -45,13 +45,7 @@ from setlearn.sequence_sets import check_one_kind
 from setlearn.trie import END, Trie
 from setlearn.vocabulary import Split, Vocabulary, read_elements
 
-if TYPE_CHECKING:
-    from setlearn.networks.training import Plan
-
 __all__ = ["SequenceSetGenerator"]
-
-PASSES = 20
-"""How often a network without early stopping sees each sample, at the least."""
 
 MOST_TOGETHER = 256
 """Samples that are generated together at the most; more would not be faster."""
@@ -200,7 +194,7 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         from setlearn.scorers.sequences import SequenceScorer
 
         X, recipe = listed(X, "X"), recipe_of(self.network)
-        loss, plan = loss_of(self.loss, recipe), self._plan(recipe, len(X))
+        loss, plan = loss_of(self.loss, recipe), plan_of(self, recipe, len(X))
         of_inputs, of_elements = tokenisers_of(self.tokens)
         check_bounds(self.max_length, self.max_size, self.max_nodes)
         self._check_choices()
@@ -218,7 +212,7 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         seed = int(rng.randint(2**31 - 1))
         network = new_network(recipe, reader, inputs, vocabulary, self.device, seed)
         training = SequenceTraining(network, inputs, sequences, trie, bounds, loss)
-        training.hold_out(self._held_out_share(plan, rule), rng)
+        training.hold_out(held_out_share(self.validation, plan, rule), rng)
         rule.check_samples(len(training.held_out))
         checkpoint = None if self.checkpoint is None else Path(self.checkpoint)
         history = training.fit(plan, rng, checkpoint=checkpoint, verbose=self.verbose)
@@ -376,23 +370,6 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
                 f"{name} holds {kind.__name__}s but the model's elements are "
                 f"{ours.__name__}s; give the same kind"
             )
-
-    def _plan(self, recipe: Any, n_samples: int) -> Plan:
-        from setlearn.networks.training import Plan
-
-        names = ("batch_size", "learning_rate", "weight_decay", "max_steps")
-        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        suits = getattr(recipe, "training", LSTM.training)
-        plan = Plan(**{**suits, **given}, clip=self.clip, patience=self.patience)
-        if self.max_steps is None and plan.schedule == "one-cycle":
-            # Nothing tells such a plan when to stop, so it must be long enough for the data.
-            plan = replace(plan, max_steps=max(plan.max_steps, plan.steps_for(PASSES, n_samples)))
-        return plan
-
-    def _held_out_share(self, plan: Plan, rule: Rule) -> float:
-        if self.validation is not None:
-            return self.validation
-        return 0.2 if rule.learns or plan.schedule == "constant" else 0.0
 
     def _check_choices(self) -> None:
         if self.unknown not in ("error", "ignore"):

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import Tags, _safe_indexing, check_random_state, get_tags
+from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -21,6 +21,7 @@ from setlearn.errors import DataError, NotFittedError, ParameterError
 from setlearn.estimators.completion import Completion
 from setlearn.estimators.fit_params import params_for_learner
 from setlearn.estimators.inputs import check_inputs, one_sample
+from setlearn.estimators.label_checks import check_combination, check_examples, read_targets
 from setlearn.estimators.label_space import LabelSpace, UnknownLabels, sparse_mask
 from setlearn.estimators.label_trace import LabelTrace
 from setlearn.estimators.out_of_fold import fit_out_of_fold
@@ -136,10 +137,16 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
                 "X holds texts, which the default learner cannot read; pass one that can, such as "
                 "make_pipeline(TfidfVectorizer(), LogisticRegression())"
             )
-        space, right = self._read_targets(X, y)
+        space, right = read_targets(y, _num_samples(X))
         # With one class a sample there is nothing to decide: the best one it is.
         rule = TopK(1) if space.kind == "classes" else clone(self._rule())
-        self._check_combination(rule, learner, space)
+        check_combination(
+            rule,
+            learner,
+            of_classes=space.kind == "classes",
+            shares_of_one=self._asks_for_one_element(space),
+            conditional=self.conditional,
+        )
         rng = check_random_state(self.random_state)
         if self.random_state is not None:
             rule = with_seeds(rule, rng)
@@ -164,7 +171,7 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
                 n_jobs=self.n_jobs,
                 verbose=self.verbose,
             )
-        self._check_examples(rule, scorer, X)
+        check_examples(rule, scorer, X)
         truth = right[nodes.sample]
         completion = Completion.fit(nodes, truth, rule, rng) if self.conditional else None
         if rule.learns:
@@ -315,64 +322,6 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
                 f'rule must be "auto" or one of setlearn.rules such as Margin(), got {self.rule!r}'
             )
         self._rule().check_parameters()
-
-    def _check_examples(self, rule: Rule, scorer: LabelScorer, X: Any) -> None:
-        """Raise if a rule asks for training sets that the fitted learner does not give."""
-        if (
-            rule.uses_examples
-            and not isinstance(rule, Auto)
-            and scorer.examples(_safe_indexing(X, np.arange(1))) is None
-        ):
-            raise ParameterError(
-                f"{rule!r} needs whole training sets beside the scores, which the default learner "
-                "gives for dense X and two labels or more that vary; use ExpectedF() without joint"
-            )
-
-    def _check_combination(self, rule: Rule, learner: BaseEstimator, space: LabelSpace) -> None:
-        """Raise where the parts cannot work together, before anything costly is done."""
-        one_element = self._asks_for_one_element(space)
-        if (
-            rule.uses_examples
-            and not isinstance(rule, Auto)
-            and (one_element or self.conditional or not hasattr(learner, "examples"))
-        ):
-            raise ParameterError(
-                f"{rule!r} needs whole training sets beside the scores. The default learner gives "
-                'them, with "marginal" scores and conditional=False; '
-                f"{type(learner).__name__} here does not; use ExpectedF() without joint"
-            )
-        if rule.needs_marginals and one_element and space.kind != "classes":
-            raise ParameterError(
-                f"{rule!r} needs a probability of each label by itself, and with "
-                'scores="softmax" they are shares of 1; use scores="marginal", or another rule '
-                "such as Margin()"
-            )
-        if self.conditional and one_element:
-            what = "a plain 1-d y" if space.kind == "classes" else 'scores="softmax"'
-            raise ParameterError(
-                f"conditional=True needs a probability of each label by itself, got {what}; "
-                'leave it out, or give sets and scores="marginal"'
-            )
-
-    def _read_targets(self, X: Any, Y: Any) -> tuple[LabelSpace, sparse.csr_array]:
-        if Y is None:
-            raise DataError("requires y to be passed, but the target y is None; pass label sets")
-        space, right = LabelSpace.read(Y)
-        if right.shape[0] != _num_samples(X):
-            raise DataError(
-                f"X has {_num_samples(X)} samples but Y has {right.shape[0]} sets; "
-                "give one set a sample, an empty one where there is no label"
-            )
-        if right.nnz == 0:
-            raise DataError(
-                "every set in Y is empty, so there is no label to learn; check the targets"
-            )
-        if right.shape[1] == 1 and right.sum() == right.shape[0]:
-            raise DataError(
-                f"Y holds one class only ({space.classes.tolist()[0]!r} in every sample), so there "
-                "is nothing to learn; give samples with different sets"
-            )
-        return space, right
 
     def _scorer(
         self, learner: BaseEstimator, space: LabelSpace, right: sparse.csr_array
