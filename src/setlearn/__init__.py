@@ -5,14 +5,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from setlearn.estimators.sequence_set_generator import SequenceSetGenerator
     from setlearn.estimators.set_classifier import SetClassifier
+    from setlearn.persistence import load, save
 
-__all__ = ["SequenceSetGenerator", "SetClassifier"]
+__all__ = ["SequenceSetGenerator", "SetClassifier", "load", "save"]
 __version__ = "0.1.0"
 
 # Loaded when first asked for: scikit-learn's parts and torch are slow to import.
 _HOMES = {
     "SequenceSetGenerator": "setlearn.estimators.sequence_set_generator",
     "SetClassifier": "setlearn.estimators.set_classifier",
+    "load": "setlearn.persistence",
+    "save": "setlearn.persistence",
 }
 
 

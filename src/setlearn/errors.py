@@ -6,7 +6,9 @@
     ├── DataError          (ValueError)      X, Y or known elements that cannot be used
     ├── KindError          (TypeError)       a value of the wrong kind, such as a string for a set
     ├── ParameterError     (ValueError)      a parameter out of range or at odds with another
-    └── NotFittedError     (sklearn's)       a question asked before ``fit``
+    ├── NotFittedError     (sklearn's)       a question asked before ``fit``
+    └── ModelError                           a saved model that cannot be read, or a model not saved
+        └── UntrustedModelError              one that holds types which nobody has allowed
 
 Each is also the built-in or scikit-learn error that its users would catch. A message says what
 is wrong, what was got, and what to do. Warnings form a tree of their own under
@@ -18,12 +20,14 @@ from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
 __all__ = [
     "DataError",
     "KindError",
+    "ModelError",
     "NotFittedError",
     "ParameterError",
     "SetlearnError",
     "SetlearnWarning",
     "TruncationWarning",
     "UnknownLabelWarning",
+    "UntrustedModelError",
 ]
 
 
@@ -45,6 +49,14 @@ class ParameterError(SetlearnError, ValueError):
 
 class NotFittedError(SetlearnError, _SklearnNotFittedError):  # type: ignore[misc]  # untyped
     """A question was asked before ``fit``."""
+
+
+class ModelError(SetlearnError):
+    """A saved model is damaged or of another kind, or a model cannot be saved."""
+
+
+class UntrustedModelError(ModelError):
+    """A saved model holds types that are not on the list of allowed ones."""
 
 
 class SetlearnWarning(UserWarning):

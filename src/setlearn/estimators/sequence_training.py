@@ -24,7 +24,7 @@ from setlearn.sequence_inputs import InputReader, Inputs, NumericReader, TokenRe
 from setlearn.trie import END, Sequences, Trie
 from setlearn.vocabulary import Vocabulary
 
-__all__ = ["SequenceTraining", "new_network"]
+__all__ = ["SequenceTraining", "network_sizes", "new_network"]
 
 WATCHED = 200
 """Samples that are answered after each epoch: enough to see progress, few enough to wait for."""
@@ -42,15 +42,9 @@ def new_network(
     seed: int,
 ) -> SequenceNetwork:
     """Build a network with seeded weights and try its shapes on a few inputs."""
-    sizes: dict[str, Any] = {"n_choices": vocabulary.n_choices, "n_tokens": 0, "n_features": 0}
-    if isinstance(reader, TokenReader):
-        spelled = np.array([END, *vocabulary.spelled_by(reader.tokens)])  # first the unknown token
-        sizes |= {"n_tokens": reader.n_tokens, "copies": spelled}
-    if isinstance(reader, NumericReader):
-        sizes["n_features"] = reader.n_features
     try:
         with seeded(seed):
-            network: SequenceNetwork = recipe.build(**sizes)
+            network: SequenceNetwork = recipe.build(**network_sizes(reader, vocabulary))
         network = network.to(pick_device(device))
         network.n_choices = vocabulary.n_choices
         check_shapes(network, encode_inputs(network, inputs, slice(0, 2)), len(inputs.length[:2]))
@@ -63,6 +57,17 @@ def new_network(
             "setlearn.networks.sequence_network.SequenceNetwork"
         ) from error
     return network
+
+
+def network_sizes(reader: InputReader, vocabulary: Vocabulary) -> dict[str, Any]:
+    """What a recipe must be told about inputs and choices."""
+    sizes: dict[str, Any] = {"n_choices": vocabulary.n_choices, "n_tokens": 0, "n_features": 0}
+    if isinstance(reader, TokenReader):
+        spelled = np.array([END, *vocabulary.spelled_by(reader.tokens)])  # first the unknown token
+        sizes |= {"n_tokens": reader.n_tokens, "copies": spelled}
+    if isinstance(reader, NumericReader):
+        sizes["n_features"] = reader.n_features
+    return sizes
 
 
 @dataclass(eq=False)

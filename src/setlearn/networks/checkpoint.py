@@ -17,6 +17,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
+from setlearn.durable_files import sync_folder, write_durably
 from setlearn.errors import DataError, ParameterError
 
 __all__ = [
@@ -72,22 +73,9 @@ def write_checkpoint(folder: Path, tensors: Weights, about: dict[str, Any]) -> N
     content = save(tensors, {"about": text, "digest": _digest(tensors, text)})
     path = folder / CHECKPOINT_NAME
     unfinished = path.with_suffix(".tmp")
-    with open(unfinished, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+    write_durably(unfinished, content)
     os.replace(unfinished, path)
-    _sync_folder(folder)
-
-
-def _sync_folder(folder: Path) -> None:
-    # Makes the new name itself durable; Windows has no such call and needs none.
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+    sync_folder(folder)
 
 
 def read_checkpoint(folder: Path) -> tuple[Weights, dict[str, Any]]:

@@ -91,7 +91,8 @@ class TransformerNetwork(SequenceNetwork):
         self.heads = heads
         spelled = np.zeros(n_tokens, dtype=np.int64) if copies is None else copies
         self.register_buffer("copies", torch.as_tensor(spelled, dtype=torch.long))
-        self.copy = copy and bool(n_tokens) and bool((self.copies != END).any())
+        # Asked of the array, for on torch's "meta" device tensors have no values.
+        self.copy = copy and bool(n_tokens) and bool((np.asarray(spelled) != END).any())
         self.read: nn.Module
         if n_features:
             self.read = nn.Linear(n_features, width)

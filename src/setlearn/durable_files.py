@@ -1,0 +1,26 @@
+"""Writing so that what was written is still there after a crash of the whole machine."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+__all__ = ["sync_folder", "write_durably"]
+
+
+def write_durably(path: Path, content: bytes) -> None:
+    """Write a file and wait until the disk has it; its name is durable once its folder is."""
+    with open(path, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def sync_folder(folder: Path) -> None:
+    """Make names in a folder durable; Windows has no such call and needs none."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

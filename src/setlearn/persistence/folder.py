@@ -1,0 +1,122 @@
+"""A folder of files that is written whole or not at all, and checked before it is believed."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+from setlearn.durable_files import sync_folder, write_durably
+from setlearn.errors import ModelError
+from setlearn.persistence.manifest import MANIFEST_NAME, FileFacts, Manifest
+
+__all__ = ["read_folder", "write_folder"]
+
+LARGEST_MANIFEST = 1_000_000
+
+# Never through a link, and never waiting at a pipe; not all systems know both.
+CAREFULLY = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
+
+def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
+    """Write a model's folder. A crash at any moment leaves the old one or the new one, whole.
+
+    The new folder is finished under another name. The old one then steps aside, and is deleted
+    only when the new one stands in its place; `read_folder` finds it where it has stepped to.
+    """
+    path = path.absolute()
+    _check_place(path)
+    unfinished = path.parent / f".{path.name}.saving-{secrets.token_hex(4)}"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished.mkdir()
+        for name, content in files.items():
+            write_durably(unfinished / name, content)
+        write_durably(unfinished / MANIFEST_NAME, Manifest.of(files).to_json())
+        sync_folder(unfinished)
+        read_folder(unfinished)
+        _put_in_place(unfinished, path)
+    except OSError as error:
+        raise ModelError(
+            f"the model could not be written to {path} ({error.strerror or error}); a model that "
+            "was there before still is"
+        ) from error
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def read_folder(path: Path) -> tuple[Manifest, dict[str, bytes]]:
+    """The manifest and the content of every file: each read once, and checked as it was read."""
+    folder = path if path.is_dir() else _stepped_aside(path)
+    if not folder.is_dir():
+        kind = "is a file, but a model is a folder" if path.exists() else "is not there"
+        raise ModelError(f"the model {path} {kind}; give the folder that save wrote")
+    content = _read_file(folder, MANIFEST_NAME, LARGEST_MANIFEST)
+    manifest = Manifest.parse(content)
+    _check_no_others(folder, manifest)
+    files = {}
+    for name, facts in manifest.files.items():
+        files[name] = _read_file(folder, name, facts.size)
+        if FileFacts.of(files[name]) != facts:
+            raise ModelError(
+                f"{folder / name} is not as it was saved (its size or SHA-256 differs from the "
+                "manifest's); the model is damaged or was changed: get it again"
+            )
+    return manifest, files
+
+
+def _put_in_place(new: Path, path: Path) -> None:
+    aside = _stepped_aside(path)
+    if path.exists():
+        shutil.rmtree(aside, ignore_errors=True)  # left by a crash after the new one was in place
+        os.rename(path, aside)
+    os.rename(new, path)
+    sync_folder(path.parent)
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _stepped_aside(path: Path) -> Path:
+    path = path.absolute()
+    return path.parent / f".{path.name}.before"
+
+
+def _check_place(path: Path) -> None:
+    """Raise unless the place is free, or holds a model: nothing else is ever overwritten."""
+    if path.is_symlink():
+        raise ModelError(f"{path} is a symbolic link; give the folder itself")
+    if path.is_dir():
+        if not (path / MANIFEST_NAME).is_file() and any(path.iterdir()):
+            raise ModelError(f"{path} holds other things than a model; choose another name")
+    elif path.exists():
+        raise ModelError(f"{path} is a file; choose another name for the model's folder")
+
+
+def _check_no_others(folder: Path, manifest: Manifest) -> None:
+    there = {entry.name for entry in folder.iterdir() if not entry.name.startswith(".")}
+    others = sorted(there - {MANIFEST_NAME, *manifest.files})
+    if others:
+        raise ModelError(
+            f"{folder} also holds {others[0]!r:.80}, which is not in the manifest; a model has no "
+            "other files: move it elsewhere, or get the model again"
+        )
+
+
+def _read_file(folder: Path, name: str, largest: int) -> bytes:
+    """A regular file of the folder itself, no larger than it should be."""
+    path = folder / name
+    try:
+        with open(os.open(path, CAREFULLY), "rb") as file:
+            facts = os.fstat(file.fileno())
+            if not stat.S_ISREG(facts.st_mode) or path.is_symlink():
+                raise ModelError(f"{path} is not a regular file; a model holds nothing else")
+            if facts.st_size > largest:
+                raise ModelError(f"{path} is larger than it should be; the model is damaged")
+            return file.read(largest + 1)
+    except OSError as error:
+        raise ModelError(
+            f"{path} cannot be read ({error.strerror or error}); the model is not whole, or it is "
+            "not one of setlearn's"
+        ) from error

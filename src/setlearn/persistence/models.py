@@ -1,0 +1,166 @@
+"""Saving and loading: what the files of a model's folder are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from setlearn.errors import ModelError, NotFittedError
+from setlearn.persistence.card import facts_of, model_card
+from setlearn.persistence.decoding import decode
+from setlearn.persistence.encoding import Encoded, encode
+from setlearn.persistence.folder import read_folder, write_folder
+from setlearn.persistence.manifest import Manifest, parse_json
+from setlearn.persistence.registry import name_of
+from setlearn.persistence.sklearn_parts import check_trusted, dump_parts, load_parts, unknown_types
+
+__all__ = ["SavedModel", "load", "read_model", "save"]
+
+CONFIG, VOCABULARY, CARD = "config.json", "vocabulary.json", "README.md"
+WEIGHTS, SKLEARN = "weights.safetensors", "sklearn.skops"
+
+SAVABLE = ("SetClassifier", "SequenceSetGenerator", "RecordModel")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SavedModel:
+    """A model from a folder, with all that the folder says of it.
+
+    ``about`` is what was told when it was saved: data, figures, guesses.
+    """
+
+    model: Any
+    manifest: Manifest
+    facts: Mapping[str, Any]
+    about: Mapping[str, Any]
+    card: str
+
+
+def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None) -> None:
+    """Save a fitted model as a folder that holds no code, or leave what is there as it was.
+
+    Parameters
+    ----------
+    model : fitted SetClassifier or SequenceSetGenerator, or what ``load`` gave
+    path : name of the folder
+        A model that is already there is replaced once the new one is whole. A folder with other
+        things in it is refused.
+    about : dict, optional
+        What people should know of the model, such as ``{"data": {"rows": 500}, "figures":
+        {"mean F1": 0.71}}``: it is kept in the folder and shown in its card, ``README.md``.
+
+    Examples
+    --------
+    >>> import tempfile, setlearn
+    >>> X, Y = [[1.0], [2.0], [3.0], [4.0]], [{"low"}, {"low"}, {"high"}, {"high", "top"}]
+    >>> model = setlearn.SetClassifier(rule=setlearn.rules.TopK(1), random_state=0).fit(X, Y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     setlearn.save(model, f"{folder}/model")
+    ...     setlearn.load(f"{folder}/model").predict([[1.5]])
+    [frozenset({'low'})]
+    """
+    _check_savable(model)
+    facts, about = facts_of(model), dict(about or {})
+    data = encode(model)
+    config = {"about": about, "facts": facts, "model": data.config}
+    files = {
+        CONFIG: _to_json(config),
+        VOCABULARY: _to_json(data.vocabulary),
+        CARD: model_card(facts, about).encode(errors="backslashreplace"),
+    }
+    if data.tensors:
+        from safetensors.numpy import save as save_tensors
+
+        files[WEIGHTS] = save_tensors(data.tensors)
+    if data.sklearn:
+        files[SKLEARN] = dump_parts(data.sklearn)
+    # What could not be read again must not take the place of what could.
+    _put_together(files, unknown_types(files[SKLEARN]) if data.sklearn else [])
+    write_folder(Path(path), files)
+
+
+def load(path: str | Path, *, trusted: Iterable[str] = ()) -> Any:
+    """Load a model that ``save`` or ``setlearn fit`` wrote. Nothing in the folder is ever run.
+
+    Parameters
+    ----------
+    path : the folder
+    trusted : list of str, default=()
+        Full names of types, such as ``"mypackage.MyTransformer"``, that the model may hold beyond
+        those known to be safe. Name only what you know.
+
+    Raises
+    ------
+    ModelError
+        If the folder is damaged, changed, or of a later format.
+    UntrustedModelError
+        If it holds types that are neither known nor named; the message lists them.
+
+    Examples
+    --------
+    >>> import setlearn
+    >>> setlearn.load("nowhere")
+    Traceback (most recent call last):
+    setlearn.errors.ModelError: the model nowhere is not there; give the folder that save wrote
+    """
+    return read_model(path, trusted=trusted).model
+
+
+def read_model(path: str | Path, *, trusted: Iterable[str] = ()) -> SavedModel:
+    """Load a model with its manifest, its card, and what was told about it."""
+    names = check_trusted(trusted)
+    manifest, files = read_folder(Path(path))
+    model, config = _put_together(files, names)
+    card = files[CARD].decode(errors="replace")
+    return SavedModel(model, manifest, config["facts"], config["about"], card)
+
+
+def _put_together(files: Mapping[str, bytes], trusted: list[str]) -> tuple[Any, dict[str, Any]]:
+    for name in (CONFIG, VOCABULARY, CARD):
+        if name not in files:
+            raise ModelError(f"the model has no {name}; it is not whole")
+    config, vocabulary = (parse_json(files[name], name) for name in (CONFIG, VOCABULARY))
+    told = isinstance(config, dict) and all(
+        isinstance(config.get(part), dict) for part in ("about", "facts", "model")
+    )
+    if not told or not isinstance(vocabulary, dict):
+        raise ModelError(f"{CONFIG} or {VOCABULARY} does not hold what it should; it is damaged")
+    if config["model"].get("!object") not in SAVABLE:
+        raise ModelError(f"{CONFIG} describes no model that setlearn knows; it is damaged")
+    parts = load_parts(files[SKLEARN], trusted) if SKLEARN in files else []
+    tensors = _tensors(files[WEIGHTS]) if WEIGHTS in files else {}
+    return decode(Encoded(config["model"], vocabulary, tensors, parts)), config
+
+
+def _tensors(content: bytes) -> dict[str, NDArray[Any]]:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load as load_tensors
+
+    try:
+        return load_tensors(content)
+    except (SafetensorError, KeyError, ValueError, TypeError, MemoryError) as error:
+        raise ModelError(f"{WEIGHTS} cannot be read ({error!s:.120}); it is damaged") from error
+
+
+def _check_savable(model: Any) -> None:
+    if name_of(model) not in SAVABLE:
+        raise ModelError(
+            f"a {type(model).__name__} cannot be saved; give a fitted SetClassifier or "
+            "SequenceSetGenerator (one inside a Pipeline or a search: its best_estimator_)"
+        )
+    if not hasattr(model, "rule_"):
+        raise NotFittedError(f"this {type(model).__name__} is not fitted; call fit(X, y) first")
+
+
+def _to_json(value: Any) -> bytes:
+    try:
+        return json.dumps(value, indent=1, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        raise ModelError(
+            f"what is told about the model is not JSON ({error}); give plain texts and numbers"
+        ) from error
