@@ -1,6 +1,7 @@
-"""Data to learn sets from."""
+"""Data to learn sets from, and ways to split them."""
 
 from setlearn.datasets.benchmarks import load_benchmark
+from setlearn.datasets.splitting import random_split, stratified_split
 from setlearn.datasets.tasks import leading_digits, substrings
 
-__all__ = ["leading_digits", "load_benchmark", "substrings"]
+__all__ = ["leading_digits", "load_benchmark", "random_split", "stratified_split", "substrings"]
