@@ -18,6 +18,9 @@ __all__ = ["decode"]
 LAST = "scorer_"
 """The one attribute that shares its network with its owner, so that it comes after it."""
 
+MOST_LETTERS = 200_000_000
+"""Of an array of texts, each as wide as the longest: 800 MB."""
+
 
 def decode(data: Encoded) -> Any:
     """Put a model together again."""
@@ -103,11 +106,17 @@ class _Decoder:
         flat = np.empty(len(values), dtype=object)
         flat[:] = [self.decode(value) for value in values]
         if dtype.kind != "O":
-            flat = np.array(flat.tolist(), dtype=str)  # as wide as the longest
+            texts = [str(value) for value in flat]
+            # All become as wide as the longest, which must not take more room than is there.
+            if max(map(len, texts), default=0) * len(texts) > MOST_LETTERS:
+                raise ModelError("the model's texts would take too much room; it is damaged")
+            flat = np.array(texts, dtype=str)
         return flat.reshape([int(size) for size in rest["shape"]])
 
     def _sparse(self, name: str, rest: dict[str, Any]) -> Any:
-        kind = TYPES[name]
+        kind = TYPES[name] if name.startswith(("csr_", "csc_")) else None
+        if kind is None:
+            raise ModelError(f"the model holds a sparse {name!r:.40}, which none has")
         data, indices, indptr = (self.decode(rest[k]) for k in ("data", "indices", "indptr"))
         matrix = kind((data, indices, indptr), shape=tuple(map(int, rest["shape"])))
         matrix.check_format(full_check=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 import stat
 from collections.abc import Mapping
@@ -12,10 +11,14 @@ from pathlib import Path
 from setlearn.durable_files import sync_folder, write_durably
 from setlearn.errors import ModelError
 from setlearn.persistence.manifest import MANIFEST_NAME, FileFacts, Manifest
+from setlearn.persistence.unfinished import unfinished_folder
 
 __all__ = ["read_folder", "write_folder"]
 
 LARGEST_MANIFEST = 1_000_000
+
+MOST_READINGS = 100
+"""How often a model may be replaced while it is read, before that is given up."""
 
 # Never through a link, and never waiting at a pipe; not all systems know both.
 CAREFULLY = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -29,27 +32,38 @@ def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
     """
     path = path.absolute()
     _check_place(path)
-    unfinished = path.parent / f".{path.name}.saving-{secrets.token_hex(4)}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.mkdir()
-        for name, content in files.items():
-            write_durably(unfinished / name, content)
-        write_durably(unfinished / MANIFEST_NAME, Manifest.of(files).to_json())
-        sync_folder(unfinished)
-        read_folder(unfinished)
-        _put_in_place(unfinished, path)
+        with unfinished_folder(path) as unfinished:
+            for name, content in files.items():
+                write_durably(unfinished / name, content)
+            write_durably(unfinished / MANIFEST_NAME, Manifest.of(files).to_json())
+            sync_folder(unfinished)
+            read_folder(unfinished)
+            _put_in_place(unfinished, path)
     except OSError as error:
         raise ModelError(
-            f"the model could not be written to {path} ({error.strerror or error}); a model that "
-            "was there before still is"
+            f"the model could not be written to {path} ({error.strerror or error}); make room "
+            "there or choose another place. A model that was there before still is"
         ) from error
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def read_folder(path: Path) -> tuple[Manifest, dict[str, bytes]]:
-    """The manifest and the content of every file: each read once, and checked as it was read."""
+    """The manifest and the content of every file: each read once, and checked as it was read.
+
+    A model that is replaced while it is read is read again.
+    """
+    for _ in range(MOST_READINGS):
+        before = _identity(path)
+        try:
+            return _read_now(path)
+        except ModelError:
+            if _identity(path) == before:
+                raise
+    return _read_now(path)
+
+
+def _read_now(path: Path) -> tuple[Manifest, dict[str, bytes]]:
     folder = path if path.is_dir() else _stepped_aside(path)
     if not folder.is_dir():
         kind = "is a file, but a model is a folder" if path.exists() else "is not there"
@@ -66,6 +80,15 @@ def read_folder(path: Path) -> tuple[Manifest, dict[str, bytes]]:
                 "manifest's); the model is damaged or was changed: get it again"
             )
     return manifest, files
+
+
+def _identity(path: Path) -> tuple[int, ...] | None:
+    """What changes when another folder takes the place; None where there is none."""
+    try:
+        facts = os.stat(path)
+    except OSError:
+        return None
+    return facts.st_dev, facts.st_ino, facts.st_ctime_ns
 
 
 def _put_in_place(new: Path, path: Path) -> None:
@@ -95,7 +118,12 @@ def _check_place(path: Path) -> None:
 
 
 def _check_no_others(folder: Path, manifest: Manifest) -> None:
-    there = {entry.name for entry in folder.iterdir() if not entry.name.startswith(".")}
+    try:
+        there = {name for name in os.listdir(folder) if not name.startswith(".")}
+    except OSError as error:
+        raise ModelError(
+            f"{folder} cannot be read ({error.strerror}); is it still there?"
+        ) from error
     others = sorted(there - {MANIFEST_NAME, *manifest.files})
     if others:
         raise ModelError(
@@ -114,7 +142,8 @@ def _read_file(folder: Path, name: str, largest: int) -> bytes:
                 raise ModelError(f"{path} is not a regular file; a model holds nothing else")
             if facts.st_size > largest:
                 raise ModelError(f"{path} is larger than it should be; the model is damaged")
-            return file.read(largest + 1)
+            # Not by what the manifest says: room is made for all that is asked for.
+            return file.read(facts.st_size + 1)
     except OSError as error:
         raise ModelError(
             f"{path} cannot be read ({error.strerror or error}); the model is not whole, or it is "

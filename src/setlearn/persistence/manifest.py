@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -85,7 +86,10 @@ def parse_json(content: bytes, name: str) -> Any:
     """JSON in UTF-8, without repeated names and without numbers that JSON does not know."""
     try:
         return json.loads(
-            content.decode(), object_pairs_hook=_without_repeats, parse_constant=_refuse_constant
+            content.decode(),
+            object_pairs_hook=_without_repeats,
+            parse_constant=_refuse_constant,
+            parse_float=_finite,
         )
     except (ValueError, RecursionError) as error:
         raise ModelError(f"{name} is damaged: {error}") from error
@@ -123,6 +127,13 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(f"{digits:.40} is larger than any number")
+    return number
 
 
 def _is_count(value: Any) -> bool:

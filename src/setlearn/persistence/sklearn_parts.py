@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from setlearn.errors import ModelError, ParameterError, UntrustedModelError
-from setlearn.persistence.part_checks import check_archive, check_objects
+from setlearn.persistence.archive_checks import check_archive
+from setlearn.persistence.part_checks import check_parts
 from setlearn.persistence.registry import HOMES
 
 __all__ = ["check_trusted", "dump_parts", "load_parts", "unknown_types"]
@@ -99,7 +100,7 @@ def load_parts(content: bytes, trusted: Sequence[str]) -> list[Any]:
     import skops.io
 
     try:
-        check_archive(content)
+        check_archive(content, trusted)
         unknown = [name for name in unknown_types(content) if name not in trusted]
         if unknown:
             raise _untrusted(unknown)
@@ -108,7 +109,7 @@ def load_parts(content: bytes, trusted: Sequence[str]) -> list[Any]:
             parts = skops.io.loads(content, trusted=[*ALLOWED, *trusted])
         if not isinstance(parts, list):
             raise ModelError("the scikit-learn parts of the model are not a list; it is damaged")
-        check_objects(parts)
+        check_parts(parts)
     except ModelError:
         raise
     except Exception as error:  # a damaged state may fail anywhere in scikit-learn

@@ -1,0 +1,49 @@
+"""Answers for rows of a file, a batch at a time: memory stays flat however many rows there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from setlearn.errors import DataError, KindError
+
+if TYPE_CHECKING:
+    from setlearn.datasets.files import Row, Rows
+
+__all__ = ["answer_rows", "batches"]
+
+BATCH = 1024
+
+
+def batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
+    """The rows in lists of the same length, but for the last."""
+    while batch := list(islice(rows, BATCH)):
+        yield batch
+
+
+def answer_rows(
+    rows: Rows, answer: Callable[[Sequence[Row]], list[Any]], *, skip_bad: bool
+) -> Iterator[tuple[Row, Any]]:
+    """Each row with its answer, in order; rows that cannot be answered are errors, or left out."""
+    for batch in batches(rows):
+        try:
+            answers = answer(batch)
+        except (DataError, KindError):
+            if not skip_bad:
+                raise
+            yield from _one_by_one(rows, batch, answer)
+        else:
+            yield from zip(batch, answers, strict=True)
+
+
+def _one_by_one(
+    rows: Rows, batch: Sequence[Row], answer: Callable[[Sequence[Row]], list[Any]]
+) -> Iterator[tuple[Row, Any]]:
+    for row in batch:
+        try:
+            [found] = answer([row])
+        except (DataError, KindError) as error:
+            rows.leave_out(str(error))
+        else:
+            yield row, found

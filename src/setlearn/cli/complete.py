@@ -1,0 +1,65 @@
+"""``setlearn complete``: given these elements, what else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from setlearn.cli.options import Data, Model, Opening, Out, Reading, Talking
+from setlearn.cli.predict import write_answers
+
+if TYPE_CHECKING:
+    from setlearn.datasets.files import Row
+
+__all__ = ["complete"]
+
+
+class Unknown(Enum):
+    """What to do with known elements that were never seen in training."""
+
+    error = "error"
+    ignore = "ignore"
+
+
+def complete(
+    model: Model,
+    data: Data,
+    known: Annotated[
+        str, typer.Option(help="The column with the elements that are known.", show_default=False)
+    ],
+    out: Out = "-",
+    unknown: Annotated[
+        Unknown, typer.Option(help="What to do with known elements never seen in training.")
+    ] = Unknown.error,
+    *,
+    reading: Reading,
+    opening: Opening,
+    talking: Talking,
+) -> None:
+    """Given some elements of each row's set, predict the others.
+
+    Known elements are written as the targets of training are. They are never repeated.
+    """
+    from setlearn.cli.answers import answer_rows
+    from setlearn.cli.opening import opened_model
+
+    with reading.open(data) as rows:
+        found = opened_model(model, opening, rows, talking)
+        found.model.set_params(unknown=unknown.value)
+
+        def complete_batch(batch: Sequence[Row]) -> list[Any]:
+            given = [found.targets.read_column(row, known) for row in batch]
+            return list(zip(given, found.complete(batch, given), strict=True))
+
+        answers = (
+            {
+                **({"row": row.place} if reading.skip_bad else {}),
+                "known": given,
+                "prediction": others,
+            }
+            for row, (given, others) in answer_rows(rows, complete_batch, skip_bad=reading.skip_bad)
+        )
+        write_answers(answers, rows, out, talking)

@@ -1,0 +1,48 @@
+"""``setlearn evaluate``: how good the answers for a file are, whose sets are known."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from setlearn.cli.options import Data, Model, Opening, Reading, Talking
+
+__all__ = ["evaluate"]
+
+
+def evaluate(
+    model: Model,
+    data: Data,
+    target: Annotated[
+        str | None, typer.Option(help="The column with the true sets. [as in training]")
+    ] = None,
+    worst: Annotated[int, typer.Option(min=0, help="How many of the worst answers to show.")] = 10,
+    *,
+    reading: Reading,
+    opening: Opening,
+    talking: Talking,
+) -> None:
+    """Compare predicted with true sets: figures of sets and labels, sizes, the worst answers."""
+    from setlearn.cli.answers import answer_rows
+    from setlearn.cli.opening import opened_model
+    from setlearn.cli.reports import evaluate_sets, shown_input
+    from setlearn.cli.saying import say_bad_rows
+
+    with reading.open(data) as rows:
+        found = opened_model(model, opening, rows, talking)
+        if target is not None:
+            found = found.with_target(target)
+        places, true, predicted = [], [], []
+        for row, (right, answer) in answer_rows(
+            rows,
+            lambda batch: list(zip(found.true_sets(batch), found.predict(batch), strict=True)),
+            skip_bad=reading.skip_bad,
+        ):
+            places.append((row.place, shown_input(found, row)))
+            true.append(right)
+            predicted.append(answer)
+        told = evaluate_sets(found, places, true, predicted, worst)
+        typer.echo(json.dumps(told.to_dict()) if talking.as_json else str(told))
+        say_bad_rows(rows)

@@ -1,0 +1,151 @@
+"""The work of ``setlearn fit``: hold out, train, judge, save."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from setlearn.cli.reports import Evaluation, evaluate_sets, shown_input
+from setlearn.datasets.files import Row
+from setlearn.datasets.files.plain_values import plain
+from setlearn.errors import ParameterError
+from setlearn.records import RecordModel, RecordPlan
+
+__all__ = ["Fitted", "Job", "fit_and_save"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Job:
+    """All that a fit needs to know."""
+
+    plan: RecordPlan
+    records: Sequence[Row]
+    model: Any
+    out: Path
+    validation: float
+    seed: int
+    checkpoint: Path | None
+    resume: bool
+    n_examples: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fitted:
+    """What came of it."""
+
+    out: Path
+    task: str
+    n_trained: int
+    rule: str
+    notes: Sequence[str]
+    evaluation: Evaluation | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "model": str(self.out),
+            "task": self.task,
+            "rows": self.n_trained,
+            "rule": self.rule,
+            "guesses": list(self.notes),
+            "validation": None if self.evaluation is None else self.evaluation.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        head = f"model: {self.out} ({self.task}, from {self.n_trained} rows, rule {self.rule})"
+        if self.evaluation is None:
+            return head
+        return f"{head}\n\nrows held out\n{self.evaluation.report}"
+
+
+def fit_and_save(job: Job, data: str, notes: Sequence[str]) -> Fitted:
+    """Train on all rows or most of them, and save the model with what is known of it."""
+    from setlearn.persistence import save
+
+    train, held_out = _split(job)
+    checkpoint = _checkpoint(job)
+    if checkpoint is not None:
+        job.model.set_params(checkpoint=checkpoint)
+    model = job.plan.fit(train, job.model)
+    evaluation = _judge(model, held_out) if held_out else None
+    about: dict[str, Any] = {
+        "data": {"file": Path(data).name, "rows": len(train), **_digest(data)},
+        "guesses": list(notes),
+    }
+    if evaluation is not None:
+        figures = {k: v for k, v in evaluation.report.to_dict().items() if v is not None}
+        about["figures"] = {"on": "rows held out from training", **figures}
+    if job.n_examples:
+        about["examples"] = [_example(model, row) for row in train[: job.n_examples]]
+    save(model, job.out, about=about)
+    if checkpoint is not None:
+        _remove(checkpoint)
+    return Fitted(job.out, model.task, len(train), repr(model.rule_), notes, evaluation)
+
+
+def _split(job: Job) -> tuple[Sequence[Row], Sequence[Row]]:
+    from setlearn.datasets import random_split, stratified_split
+
+    if not job.validation:
+        return job.records, ()
+    if job.plan.task == "labels":
+        sets = [job.plan.targets.read(row) for row in job.records]
+        rows = stratified_split(sets, job.validation, random_state=job.seed)
+    else:
+        rows = random_split(len(job.records), job.validation, random_state=job.seed)
+    train, held_out = ([job.records[row] for row in part] for part in rows)
+    return train, held_out
+
+
+def _judge(model: RecordModel, rows: Sequence[Row]) -> Evaluation:
+    places = [(row.place, shown_input(model, row)) for row in rows]
+    return evaluate_sets(model, places, model.true_sets(rows), model.predict(rows), n_worst=10)
+
+
+def _checkpoint(job: Job) -> Path | None:
+    """The folder for the state of training, if the model can keep one."""
+    from setlearn.networks.checkpoint import CHECKPOINT_NAME
+
+    if job.plan.task == "labels":
+        if job.resume or job.checkpoint is not None:
+            raise ParameterError(
+                "--resume and --checkpoint are for sequences; label models are fitted in one go"
+            )
+        return None
+    folder = job.checkpoint or job.out.with_name(f"{job.out.name}.checkpoint")
+    there = (folder / CHECKPOINT_NAME).exists()
+    if there and not job.resume:
+        raise ParameterError(
+            f"{folder} holds a fit that was interrupted; add --resume to go on with it, or delete "
+            "the folder to start anew"
+        )
+    if job.resume and not there:
+        raise ParameterError(
+            f"there is nothing to resume: {folder} holds no checkpoint; leave --resume out, or "
+            "name the folder with --checkpoint"
+        )
+    return folder
+
+
+def _remove(checkpoint: Path) -> None:
+    from setlearn.networks.checkpoint import CHECKPOINT_NAME
+
+    (checkpoint / CHECKPOINT_NAME).unlink(missing_ok=True)
+    if checkpoint.is_dir() and not any(checkpoint.iterdir()):
+        checkpoint.rmdir()
+
+
+def _digest(data: str) -> dict[str, str]:
+    """The SHA-256 of the file as it is, so that people can tell which one it was."""
+    if data == "-":
+        return {}
+    with open(data, "rb") as file:
+        return {"sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+
+
+def _example(model: RecordModel, row: Row) -> Any:
+    names = [column.name for column in model.reader.columns]
+    return plain({name: row.record.get(name) for name in names})

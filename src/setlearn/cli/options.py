@@ -1,0 +1,96 @@
+"""Arguments and options that several verbs share, each with its one help text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+if TYPE_CHECKING:
+    from setlearn.datasets.files import Rows
+
+__all__ = ["Data", "Model", "Opening", "Out", "Reading", "Talking", "Trust"]
+
+Model: TypeAlias = Annotated[Path, typer.Argument(help="The model's folder.", show_default=False)]
+Data: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        help="A file: JSONL, CSV, Parquet, SVMlight, ARFF or NumPy, also gzipped; - for stdin.",
+        show_default=False,
+    ),
+]
+Out: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--out", "-o", help="File for the answers, JSONL or CSV by its name; - for stdout."
+    ),
+]
+
+Trust: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A type that the model may hold beyond the known ones, by its full name; may be "
+        "given again."
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read a file."""
+
+    file_format: Annotated[
+        str | None, typer.Option("--format", help="Format of the file. [from its name]")
+    ] = None
+    encoding: Annotated[str, typer.Option(help="Of the text in the file.")] = "utf-8"
+    delimiter: Annotated[
+        str | None, typer.Option(help="Between the columns of CSV. [from its header]")
+    ] = None
+    label_file: Annotated[
+        Path | None, typer.Option(help="MULAN's XML to an ARFF file. [the one beside it]")
+    ] = None
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave out bad rows, and count them.")
+    ] = False
+
+    def open(self, data: str) -> Rows:
+        """The rows of the file."""
+        from setlearn.datasets.files import open_rows
+
+        return open_rows(
+            data,
+            format=self.file_format,
+            encoding=self.encoding,
+            delimiter=self.delimiter,
+            label_file=self.label_file,
+            skip_bad=self.skip_bad,
+        )
+
+
+@dataclass(frozen=True)
+class Opening:
+    """How to open a model."""
+
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--input",
+            help="For models saved from Python: a column to predict from; may be given again.",
+        ),
+    ] = None
+    trust: Trust = None
+
+
+@dataclass(frozen=True)
+class Talking:
+    """What a verb says, and how."""
+
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Answer with one JSON document, errors too.")
+    ] = False
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Say nothing on stderr but errors and bad rows.")
+    ] = False
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False

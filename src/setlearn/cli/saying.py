@@ -1,0 +1,41 @@
+"""What a verb says beside its answer: notes and warnings, on stderr."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from setlearn.datasets.files import Rows
+
+__all__ = ["say", "say_bad_rows", "told_warnings"]
+
+
+def say(lines: Iterable[str], *, quiet: bool = False) -> None:
+    """One line each on stderr."""
+    if not quiet:
+        for line in lines:
+            typer.echo(line, err=True)
+
+
+def say_bad_rows(rows: Rows) -> None:
+    """Tell how many rows were left out, and why the first ones were; never kept quiet."""
+    if rows.n_bad:
+        more = rows.n_bad - len(rows.bad)
+        say([*rows.bad, *([f"… and {more} more"] if more else [])])
+        say([f"left out: {rows.n_bad} bad row(s) of {rows.name}"])
+
+
+@contextmanager
+def told_warnings() -> Iterator[None]:
+    """Say each different warning once, as a line, when the block is done."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    # Those of other packages are for programmers; people at a terminal cannot act on them.
+    ours = [w for w in caught if (type(w.message).__module__ or "").startswith("setlearn")]
+    say(f"setlearn: warning: {text}" for text in dict.fromkeys(str(w.message) for w in ours))

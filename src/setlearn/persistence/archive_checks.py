@@ -1,0 +1,164 @@
+"""A skops file seen from outside: what must hold before anything in it is built.
+
+skops says which types a file names; `sklearn_parts` decides on those. Here it is looked at how
+they are named and how large they would become, for skops believes the file in both.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+
+from setlearn.errors import ModelError
+
+__all__ = ["check_archive", "unsound"]
+
+SCHEMA = "schema.json"
+MOST_EXPANSION = 20
+"""How many times the size of the file its compressed arrays may have; sparse ones are such."""
+SMALL = 64 << 20
+
+BUILDERS = {
+    *("CachedNode", "DTypeNode", "FunctionNode", "JsonNode", "LossNode", "MaskedArrayNode"),
+    *("NdArrayNode", "ObjectNode", "RandomStateNode", "SliceNode", "SparseMatrixNode"),
+    *("TreeNode", "TypeNode"),
+}
+"""skops' ways to build an object that run nothing but the loading of the object's own state."""
+
+CONTAINERS = {
+    "DictNode": {"builtins.dict", "collections.OrderedDict"},
+    "ListNode": {"builtins.list"},
+    "SetNode": {"builtins.set"},
+    "TupleNode": {"builtins.tuple"},
+}
+"""Ways that call the type that is named, with the types that they are meant for."""
+
+
+def check_archive(content: bytes, trusted: Collection[str]) -> None:
+    """Raise unless the archive is what skops writes, and becomes no larger than it is.
+
+    Types that the user trusts may be built in ways that no other type may.
+    """
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = archive.infolist()
+        sizes = {member.filename: member.file_size for member in members}
+        if len(sizes) < len(members):
+            raise unsound("a file stands twice in it")
+        # Entries may overlap: then few bytes would be read as many files.
+        if any(m.compress_type for m in members) or sum(sizes.values()) > len(content):
+            raise unsound("it is compressed, which skops does not do")
+        nodes = list(_nodes(json.loads(archive.read(SCHEMA))))
+        _check_identities(nodes, set(sizes) - {SCHEMA})
+        for node in nodes:
+            _check_builder(node, trusted)
+        room = SMALL + MOST_EXPANSION * len(content)
+        for name in set(sizes) - {SCHEMA}:
+            room -= _checked_size(name, archive.read(name))
+            if room < 0:
+                raise unsound("its compressed arrays would become too large")
+        for node in nodes:
+            if node["__loader__"] == "TreeNode" or node["__class__"] == "Tree":
+                _check_tree_arguments(node, archive)
+
+
+def unsound(what: str) -> ModelError:
+    """The error for parts of scikit-learn's that are not as they must be."""
+    return ModelError(
+        f"the scikit-learn parts of the model are not sound: {what}; it is damaged, or was not "
+        "written by setlearn"
+    )
+
+
+def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
+    """All that stands for an object, at any depth."""
+    waiting = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            if "__loader__" in part:
+                yield part
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part
+
+
+def _check_identities(nodes: list[dict[str, Any]], files: set[str]) -> None:
+    """Raise unless one number is one object, and one file one array.
+
+    Of two objects with one number skops builds the first it meets, for both; a check that met
+    the other one would have looked at the wrong thing.
+    """
+    known: dict[int, dict[str, Any]] = {}
+    used = set()
+    for node in nodes:
+        number = node.get("__id__")
+        if type(number) is not int or number < 1:
+            raise unsound("an object has no number")
+        if known.setdefault(number, node) != node:
+            raise unsound("two objects have the same number")
+        if "file" in node:
+            name = str(node["file"])
+            if not re.fullmatch(rf"{number}\.np[yz]", name):
+                raise unsound(f"an object is in the file {name!r:.40}, which is not its own")
+            used.add(name)
+    if used != files:
+        raise unsound(f"{sorted(used ^ files)[0]!r:.80} is missing, or part of nothing")
+
+
+def _check_builder(node: Mapping[str, Any], trusted: Collection[str]) -> None:
+    builder, kind = node["__loader__"], f"{node['__module__']}.{node['__class__']}"
+    if builder in BUILDERS:
+        sound = kind != "numpy.void"  # a number as its argument is a size
+    else:
+        sound = kind in CONTAINERS.get(builder, set()) or kind in trusted
+    if not sound:
+        raise unsound(f"{kind!r:.80} would be built by {builder!r:.40}")
+
+
+def _checked_size(name: str, content: bytes) -> int:
+    """How many bytes the arrays of a file take, which must be what their headers say."""
+    if name.endswith("npy"):
+        _check_npy(content, len(content))
+        return len(content)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = archive.infolist()
+        for member in members:
+            with archive.open(member) as file:
+                _check_npy(file.read(10_000), member.file_size)
+        return sum(member.file_size for member in members)
+
+
+def _check_npy(start: bytes, size: int) -> None:
+    """Raise unless an array is as large as its header says, so that none is made larger."""
+    file = io.BytesIO(start)
+    version = npy.read_magic(file)
+    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    shape, _, dtype = read(file)
+    count = 1
+    for length in shape:
+        count *= int(length)  # Python's numbers do not overflow
+    told = count * dtype.itemsize
+    if dtype.hasobject or told != size - file.tell() or (count and not told):
+        raise unsound("an array is not as large as it says")
+
+
+def _check_tree_arguments(node: Mapping[str, Any], archive: zipfile.ZipFile) -> None:
+    """Raise unless a decision tree is told as many class counts as it has outputs.
+
+    Its constructor copies that many without a look, so this must come before it runs.
+    """
+    _, classes, n_outputs = node["__reduce__"]["args"]["content"]
+    plain = classes["__loader__"] == "NdArrayNode" and classes["type"] == "numpy"
+    if not plain or n_outputs["__loader__"] != "JsonNode":
+        raise unsound("a decision tree is not told its outputs in numbers")
+    counts = np.load(io.BytesIO(archive.read(classes["file"])), allow_pickle=False)
+    told = json.loads(n_outputs["content"])
+    if counts.shape != (told,) or type(told) is not int or not (counts >= 1).all():
+        raise unsound("a decision tree has other outputs than it says")

@@ -1,0 +1,106 @@
+"""A fitted set predictor that reads records and answers in sets."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from setlearn.records.readers import RecordReader
+from setlearn.records.rows import as_rows
+from setlearn.records.targets import TargetReader, Task
+from setlearn.rules import Rule
+from setlearn.vocabulary import read_elements
+
+if TYPE_CHECKING:
+    from setlearn.estimators.label_trace import LabelTrace
+    from setlearn.estimators.sequence_set_generator import SequenceSetGenerator
+    from setlearn.estimators.sequence_trace import SequenceTrace
+    from setlearn.estimators.set_classifier import SetClassifier
+
+__all__ = ["RecordModel"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecordModel:
+    """Reads records, and predicts the set of each.
+
+    A record is a row of a file, a dict, or, where the model reads one column alone, a bare value
+    such as a text. Columns that it does not read may be there or not.
+
+    Attributes
+    ----------
+    reader : FeatureReader or TextReader
+        From records to the model's inputs.
+    targets : TargetReader
+        How the sets of records are written.
+    model : SetClassifier or SequenceSetGenerator
+        The fitted model itself.
+
+    Examples
+    --------
+    >>> from setlearn import SetClassifier
+    >>> from setlearn.records import plan_records
+    >>> texts = ["sun over the sea", "a city at night", "sun on the city", "the night sea"] * 5
+    >>> tags = ["sun;sea", "city", "sun;city", "sea"] * 5
+    >>> records = [{"text": x, "tags": y} for x, y in zip(texts, tags, strict=True)]
+    >>> plan = plan_records(records, target="tags")
+    >>> model = plan.fit(records, SetClassifier(random_state=0))
+    >>> sorted(model.predict(["sun over the sea"])[0])
+    ['sea', 'sun']
+    """
+
+    reader: RecordReader
+    targets: TargetReader
+    model: SetClassifier | SequenceSetGenerator
+
+    @property
+    def task(self) -> Task:
+        """Whether elements are labels or sequences."""
+        return self.targets.task
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels, if elements are labels."""
+        classes: NDArray[Any] = self.model.classes_
+        return classes
+
+    @property
+    def rule_(self) -> Rule:
+        """The fitted rule."""
+        rule: Rule = self.model.rule_
+        return rule
+
+    def predict(self, records: Any) -> list[frozenset[Hashable]]:
+        """Predict the set of each record."""
+        sets: list[frozenset[Hashable]] = self.model.predict(self._inputs(records))
+        return sets
+
+    def predict_ranked(self, records: Any) -> list[list[tuple[Hashable, float]]]:
+        """List the elements of each predicted set with their scores, best first."""
+        return self.model.predict_ranked(self._inputs(records))
+
+    def complete(self, records: Any, known: Any) -> list[frozenset[Hashable]]:
+        """Given these elements, what else? One set of known elements a record."""
+        sets: list[frozenset[Hashable]] = self.model.complete(self._inputs(records), known)
+        return sets
+
+    def trace(self, record: Any, known: Any = ()) -> LabelTrace | SequenceTrace:
+        """Tell step by step how the set of one record came about."""
+        return self.model.trace(self._inputs([record])[0], known)
+
+    def true_sets(self, records: Any) -> list[frozenset[Hashable]]:
+        """The sets that records are labelled with, spelled as predicted ones are."""
+        sets = [self.targets.read(row) for row in as_rows(records, self.reader.columns)]
+        if self.task == "labels":
+            return sets
+        return read_elements(sets, self.model.vocabulary_.tokeniser, "the targets")
+
+    def with_target(self, column: str) -> RecordModel:
+        """The same model, for records whose sets stand in another column."""
+        return replace(self, targets=replace(self.targets, columns=(column,)))
+
+    def _inputs(self, records: Any) -> Any:
+        return self.reader.read(as_rows(records, self.reader.columns))

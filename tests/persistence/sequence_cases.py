@@ -1,0 +1,83 @@
+"""Sequence models of every kind that users save: elements, inputs, networks, losses, rules."""
+
+from itertools import product
+
+import numpy as np
+
+from setlearn import SequenceSetGenerator
+from setlearn.networks import LSTM, Transformer
+from setlearn.rules import (
+    ExpectedF,
+    LambdaCNN,
+    LambdaRNN,
+    LambdaSet,
+    Margin,
+    RiskControl,
+    Threshold,
+    TopK,
+)
+from tests.persistence.cases import Case
+
+WORDS = ["ab", "bc", "ca", "abc", "b", "cab"] * 4
+SETS = [{x, x[::-1]} for x in WORDS]
+LITTLE = {"max_steps": 30, "random_state": 0, "max_nodes": 60, "max_size": 8}
+NETWORKS = {
+    "lstm": LSTM(8, 8, 8),
+    "transformer": Transformer(width=16, heads=2, encoder_layers=1),
+}
+
+
+def case(network="lstm", rule=None, *, X=WORDS, Y=SETS, known=None, **parameters):
+    known = Y[:5] if known is None else known
+    parameters = {**LITTLE, **parameters}
+    return Case(
+        lambda: SequenceSetGenerator(NETWORKS[network], rule, **parameters).fit(X, Y), X[:5], known
+    )
+
+
+def elements():
+    by_token = {
+        "char": SETS,
+        "tuple": [{(1, "a", None)[: len(x)], ((2, x), 1.5)} for x in WORDS],
+        "frozenset": [{frozenset(x), frozenset({1, x})} for x in WORDS],
+    }
+    for (name, sets), network in product(by_token.items(), NETWORKS):
+        yield f"elements {name} {network}", case(network, Y=sets)
+    spaced = [" ".join(x) for x in WORDS]
+    for network in NETWORKS:
+        yield (
+            f"elements word {network}",
+            case(network, X=spaced, Y=[{x, f"{x} z"} for x in spaced], tokens="word"),
+        )
+        yield f"elements both {network}", case(network, X=spaced, tokens=("word", "char"))
+    yield "no elements", case(Y=[set() for _ in WORDS])
+
+
+def inputs():
+    numbers = np.random.default_rng(0).random((len(WORDS), 3))
+    steps = np.random.default_rng(0).random((len(WORDS), 2, 3))
+    lists = [[1, (2, letter), letter] for word in WORDS for letter in word[:1]]
+    for (name, X), network in product(
+        {"vectors": numbers, "steps": steps, "lists": lists}.items(), NETWORKS
+    ):
+        yield f"inputs {name} {network}", case(network, X=X)
+
+
+def rules_and_losses():
+    small = {"max_steps": 20, "random_state": 0}
+    found = [
+        *(None, Margin(), Margin(space="log"), Margin(0.3, min_size=1), Threshold("tuned")),
+        *(TopK(2), ExpectedF(), RiskControl(0.5)),
+        *(LambdaCNN(**small), LambdaRNN(**small), LambdaSet(**small)),
+    ]
+    for network, loss, rule in product(NETWORKS, ("node", "sequence"), found):
+        needs_marginals = isinstance(rule, ExpectedF)
+        if not (needs_marginals and loss == "sequence"):
+            yield f"{network} {loss} {rule}", case(network, rule, loss=loss)
+    yield "validation", case("transformer", Margin(), validation=0.4, unknown="ignore")
+    yield "RandomState", case("lstm", random_state=np.random.RandomState(3))
+
+
+def sequence_cases():
+    """All of them, by name."""
+    return dict([*elements(), *inputs(), *rules_and_losses()])

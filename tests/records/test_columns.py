@@ -1,0 +1,129 @@
+"""Kinds of columns: guessed from values, said, and overruled."""
+
+import numpy as np
+import pytest
+
+from setlearn.datasets.files import Row
+from setlearn.errors import DataError, ParameterError
+from setlearn.records import guess_columns
+from setlearn.records.column_notes import column_notes
+from setlearn.records.columns import spread
+from tests.records.table import rows_of
+
+SENTENCES = [f"sentence number {k}" for k in range(10)]
+
+
+@pytest.mark.parametrize(
+    ("values", "note"),
+    [
+        ([3, 1.5, None, True, 7, 2, 9, 4, 5, 6], "c: number"),
+        (["3", " 1.5", "1e3", None, "7", "2", "9", "4", "5", "6"], "c: number"),
+        (["1_0", *"23456789", "10"], "c: text"),
+        ([True, False] * 5, "c: number"),
+        (["red", "blue"] * 5, "c: category (2 different)"),
+        ([1, "n/a"] * 5, "c: category (2 different)"),
+        (["x" * 41, "y" * 41] * 5, "c: text"),
+        (SENTENCES, "c: text"),
+        ([[1, 2.5], [3, None]] * 5, "c: vector (2 numbers)"),
+        ([np.ones(3), np.zeros(3)] * 5, "c: vector (3 numbers)"),
+        ([[1, 2], [3]] * 5, "c: tokens"),
+        ([["a", "b"], []] * 5, "c: tokens"),
+        ([{"a": 1}, {3: 0.5}, {}, None, {"b": "2"}] * 2, "c: bag"),
+        (list(range(10)), "c: ignored (numbers the rows)"),
+        ([str(k) for k in range(1, 11)], "c: ignored (numbers the rows)"),
+        ([None, "", " ", float("nan"), np.float32("nan")] * 2, "c: ignored (always empty)"),
+        (["a"] * 10, "c: ignored (always the same)"),
+        ([np.ones(2)] * 10, "c: ignored (always the same)"),
+        ([{"a": "b"}, {"a": 1}] * 5, "c: ignored (no kind takes values such as {'a': 'b'})"),
+        ([[[1]], [[2]]] * 5, "c: ignored (no kind takes values such as [[1]])"),
+        ([float("inf"), 1] * 5, "c: category (2 different)"),
+    ],
+)
+def test_a_kind_is_told_by_the_values(values, note):
+    [column] = guess_columns(rows_of(c=values))
+    assert column.note == note
+
+
+@pytest.mark.parametrize("name", ["id", "ID", "photo_id"])
+def test_an_id_is_told_by_its_name(name):
+    [column] = guess_columns(rows_of(**{name: [5, 3, 8]}))
+    assert column.note == f"{name}: ignored (an id by its name)"
+
+
+def test_the_target_is_no_input():
+    columns = guess_columns(rows_of(x=[5, 3], tags=["a", "b"]), target_columns=["tags"])
+    assert [column.name for column in columns] == ["x"]
+
+
+def test_given_kinds_win():
+    rows = rows_of(code=[3, 1, 3], tag_a=[1, 0, 1], id=["a", "b", "c"])
+    columns = guess_columns(rows, given={"code": "category", "tag_*": "ignored", "id": "text"})
+    assert [column.kind for column in columns] == ["category", "ignored", "text"]
+    assert {column.remark for column in columns} == {"as asked"}
+
+
+def test_given_inputs_win_and_others_are_ignored():
+    rows = rows_of(id=[0, 1, 2], same=[7, 7, 7], other=[5, 4, 3])
+    columns = guess_columns(rows, inputs=["id", "same"])
+    assert [column.note for column in columns] == [
+        "id: number",
+        "same: number",
+        "other: ignored (not among the inputs)",
+    ]
+
+
+def test_a_column_absent_from_some_rows_may_be_absent_again():
+    rows = [Row("line 1", {"a": 1, "b": 5}), Row("line 2", {"a": 2})]
+    assert [column.optional for column in guess_columns(rows)] == [False, True]
+
+
+def test_a_name_that_is_not_there_is_answered_with_those_that_are():
+    rows = rows_of(size=[1, 2], price=[5, 3], colour=["a", "b"])
+    with pytest.raises(DataError) as error:
+        guess_columns(rows, inputs=["prize"])
+    assert str(error.value) == (
+        "the data: there is no column 'prize'; did you mean 'price'? "
+        "the columns are price, size, colour"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"inputs": ["tags"]}, "column 'tags' is the target"),
+        ({"given": {"tags": "text"}}, "column 'tags' is the target"),
+        ({"given": {"x": "numeric"}}, "kind of column 'x' must be one of number, .* got 'numeric'"),
+    ],
+)
+def test_options_at_odds_are_refused(options, message):
+    rows = rows_of(x=[5, 3], tags=["a", "b"])
+    with pytest.raises(ParameterError, match=message):
+        guess_columns(rows, target_columns=["tags"], **options)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([None, None], "column 'x' is always empty"),
+        ([{"a": "b"}, 3], "no kind of column takes all values of 'x', such as {'a': 'b'}"),
+    ],
+)
+def test_an_input_that_cannot_be_read_is_an_error_if_it_was_named(values, message):
+    with pytest.raises(DataError, match=message):
+        guess_columns(rows_of(x=values), inputs=["x"])
+
+
+def test_many_columns_of_a_kind_share_a_line():
+    rows = rows_of(**{f"x{k}": [k, 2, 5] for k in range(7)}, text=["a b", "c d", "e f"])
+    notes = column_notes(guess_columns(rows))
+    assert notes == ["x0, x1, x2 and 4 more: number", "text: text"]
+
+
+def test_a_large_table_is_looked_at_here_and_there():
+    assert list(spread(3)) == [0, 1, 2]
+    assert len(spread(5001)) == 2501
+    assert spread(1_000_000)[-1] > 990_000
+    late = rows_of(x=["a"] * 9000 + ["b"] * 3000)
+    assert guess_columns(late)[0].kind == "category"
+    counting = rows_of(x=list(range(12_000)))
+    assert guess_columns(counting)[0].remark == "numbers the rows"

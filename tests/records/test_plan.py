@@ -1,0 +1,144 @@
+"""Plans: everything decided before anything is learned, and said."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from setlearn import SequenceSetGenerator, SetClassifier
+from setlearn.datasets.files import open_rows
+from setlearn.errors import DataError, ParameterError
+from setlearn.records import plan_records
+from setlearn.records.text_guess import guess_split
+from tests.records.table import rows_of
+
+DATA = os.environ.get("SETLEARN_DATA")
+WORDS = ["ox", "wolf", "cat", "dog"]
+FORMS = ["ox;oxen", "wolf;wolves", "cat;cats", "dog;dogs"]
+
+
+def test_a_plan_for_labels_says_what_it_decided():
+    rows = rows_of(
+        row_id=["a", "b", "c", "d"],
+        title=["sun and sea", "the city", "the sea", "sun over the city"],
+        name=["sunset", "skyline", "beach", "noon"],
+        price=[3, 4, 5, 2],
+        tags=["sun;sea", "city", "sea", "sun;city"],
+    )
+    plan = plan_records(rows, target="tags")
+    assert plan.task == "labels"
+    assert plan.notes == (
+        'tags: labels, separated by ";" (3 different)',
+        "row_id: ignored (an id by its name)",
+        "title: text (by TF-IDF of words)",
+        "name: text (by TF-IDF of characters)",
+        "price: number",
+    )
+    assert [column.name for column in plan.inputs] == ["title", "name", "price"]
+    assert plan.text == {"title": "tfidf", "name": "chars"}
+    assert plan.tokens is None
+    words = plan_records(rows, target="tags", text="words")
+    assert set(words.text.values()) == {"words"}
+    assert "name: text (by which words occur)" in words.notes
+
+
+def test_a_plan_for_sequences_says_what_it_decided():
+    plan = plan_records(rows_of(word=WORDS, forms=FORMS), target="forms")
+    assert plan.task == "sequences"
+    assert plan.notes == (
+        'forms: sequences, separated by ";" (8 different)',
+        "task: sequences (8 of 8 elements occur once)",
+        "elements: by characters",
+        "word: text (by characters)",
+    )
+    assert plan.tokens == ("char", "char")
+
+
+@pytest.mark.parametrize(
+    ("tokens", "pair"), [("word", ("word", "word")), (("char", "word"), ("char", "word"))]
+)
+def test_given_tokens_win(tokens, pair):
+    assert plan_records(rows_of(word=WORDS, y=FORMS), tokens=tokens).tokens == pair
+
+
+@pytest.mark.parametrize(
+    ("texts", "split"),
+    [
+        ([], "char"),
+        (["abc", "def"], "char"),
+        (["a b", "b a", "a"], "word"),
+        (["noun Aaron", "noun Abel"], "char"),
+        (["a"] * 10 + ["a a"], "char"),
+    ],
+)
+def test_texts_are_split_into_words_if_they_have_some_that_repeat(texts, split):
+    assert guess_split(texts) == split
+
+
+def test_a_category_is_a_text_to_a_sequence_model():
+    rows = rows_of(word=["ox", "cat"] * 5, y=[[f"{k}a"] for k in range(10)])
+    assert plan_records(rows).notes[-1] == "word: text (by characters)"
+
+
+@pytest.mark.parametrize(
+    ("columns", "named"),
+    [
+        ({"a": WORDS, "b": [5, 3, 7, 8]}, r"a \(text\), b \(number\)"),
+        ({"a": [{"k": k} for k in (5, 3, 7, 8)]}, r"a \(bag\)"),
+    ],
+)
+def test_a_sequence_model_reads_one_text_or_numbers(columns, named):
+    with pytest.raises(DataError, match=rf"reads one text, .* but the inputs are {named};"):
+        plan_records(rows_of(**columns, y=FORMS))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"text": "ngrams", "task": "labels"}, "text must be one of tfidf, words, chars, got 'ngr"),
+        ({"tokens": "char", "task": "labels"}, "tokens is for sequences, .* got 'char'"),
+        ({"text": "words"}, "text is for labels, .* got 'words'"),
+        ({"tokens": "byte"}, "tokens must be .* got 'byte'"),
+        ({"tokens": ("char", "word", "char")}, "tokens must be .* a pair"),
+    ],
+)
+def test_options_that_do_not_go_are_refused(options, message):
+    with pytest.raises(ParameterError, match=message):
+        plan_records(rows_of(word=WORDS, y=FORMS), **options)
+
+
+def test_without_inputs_the_reasons_are_told():
+    with pytest.raises(DataError, match=r"no column is left .*: n: ignored \(numbers the rows\);"):
+        plan_records(rows_of(n=[0, 1], y=["a", "a"]))
+    with pytest.raises(DataError, match="there are no others than the target"):
+        plan_records(rows_of(y=["a", "a"]))
+
+
+def test_the_model_must_suit_the_task():
+    rows = rows_of(word=WORDS, y=FORMS)
+    with pytest.raises(
+        ParameterError, match="sequences, which need a SequenceSetGenerator, got Se"
+    ):
+        plan_records(rows).fit(rows, SetClassifier())
+    with pytest.raises(ParameterError, match="labels, which need a SetClassifier, got SequenceSet"):
+        plan_records(rows, task="labels").fit(rows, SequenceSetGenerator())
+
+
+@pytest.mark.skipif(not DATA, reason="SETLEARN_DATA names no data folder")
+@pytest.mark.parametrize(
+    ("name", "task", "kind", "tokens"),
+    [
+        ("cmudict_multi.jsonl.gz", "sequences", "text", ("char", "word")),
+        ("mm_bindings_ql.jsonl.gz", "sequences", "text", ("word", "word")),
+        ("lemminflect.jsonl.gz", "sequences", "text", ("char", "char")),
+        ("kg_umls.jsonl.gz", "labels", "text", None),
+        ("babi_qa8.jsonl.gz", "labels", "text", None),
+        ("yeast.npz", "labels", "vector", None),
+        ("arff/Corel5k-test-sparse.arff", "labels", "bag", None),
+        ("arff/flags-train.arff", "labels", "number", None),
+    ],
+)
+def test_guesses_are_right_for_real_data(name, task, kind, tokens):
+    rows = open_rows(Path(DATA) / name)
+    plan = plan_records(rows, target=rows.target)
+    assert (plan.task, plan.inputs[0].kind, plan.tokens) == (task, kind, tokens)
