@@ -1,6 +1,7 @@
 """Runs the examples of the docstrings, the README and the docs as tests."""
 
 import os
+import tempfile
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE
 
 from hypothesis import settings
@@ -25,7 +26,23 @@ docstrings = Sybil(
     pattern="*.py",
     document_types={".py": PythonDocStringDocument},
 )
+
+
+def in_a_folder_of_its_own(namespace):
+    """Pages save models and files; they do it where nothing is in the way."""
+    namespace["_came_from"] = os.getcwd()
+    namespace["_folder"] = tempfile.TemporaryDirectory()
+    os.chdir(namespace["_folder"].name)
+
+
+def back_again(namespace):
+    os.chdir(namespace["_came_from"])
+    namespace["_folder"].cleanup()
+
+
 pages = Sybil(
+    setup=in_a_folder_of_its_own,
+    teardown=back_again,
     parsers=[PythonCodeBlockParser(doctest_optionflags=OPTIONS), SkipParser()],
     patterns=["README.md", "docs/*.md"],
 )

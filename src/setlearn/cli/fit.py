@@ -138,7 +138,7 @@ def fit(
         records,
         target=target or rows.target,
         inputs=inputs,
-        kinds=kinds_named(kind or []),
+        kinds={**dict.fromkeys(rows.categories, "category"), **kinds_named(kind or [])},
         separator=separator,
         task=None if task is None else task.value,
         text=None if text is None else text.value,

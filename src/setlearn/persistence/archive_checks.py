@@ -6,11 +6,11 @@ they are named and how large they would become, for skops believes the file in b
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
-import re
 import zipfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.lib import format as npy
 
 from setlearn.errors import ModelError
 
-__all__ = ["check_archive", "unsound"]
+__all__ = ["check_archive", "check_builders", "unsound"]
 
 SCHEMA = "schema.json"
 MOST_EXPANSION = 20
@@ -27,13 +27,13 @@ SMALL = 64 << 20
 
 BUILDERS = {
     *("CachedNode", "DTypeNode", "FunctionNode", "JsonNode", "LossNode", "MaskedArrayNode"),
-    *("NdArrayNode", "ObjectNode", "RandomStateNode", "SliceNode", "SparseMatrixNode"),
-    *("TreeNode", "TypeNode"),
+    *("NdArrayNode", "ObjectNode", "RandomGeneratorNode", "RandomStateNode", "SliceNode"),
+    *("SparseMatrixNode", "TreeNode", "TypeNode"),
 }
 """skops' ways to build an object that run nothing but the loading of the object's own state."""
 
 CONTAINERS = {
-    "DictNode": {"builtins.dict", "collections.OrderedDict"},
+    "DictNode": {"builtins.dict", "collections.OrderedDict", "sklearn.utils._bunch.Bunch"},
     "ListNode": {"builtins.list"},
     "SetNode": {"builtins.set"},
     "TupleNode": {"builtins.tuple"},
@@ -41,10 +41,10 @@ CONTAINERS = {
 """Ways that call the type that is named, with the types that they are meant for."""
 
 
-def check_archive(content: bytes, trusted: Collection[str]) -> None:
+def check_archive(content: bytes) -> list[dict[str, Any]]:
     """Raise unless the archive is what skops writes, and becomes no larger than it is.
 
-    Types that the user trusts may be built in ways that no other type may.
+    Returns all that stands for an object in it.
     """
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = archive.infolist()
@@ -54,18 +54,22 @@ def check_archive(content: bytes, trusted: Collection[str]) -> None:
         # Entries may overlap: then few bytes would be read as many files.
         if any(m.compress_type for m in members) or sum(sizes.values()) > len(content):
             raise unsound("it is compressed, which skops does not do")
-        nodes = list(_nodes(json.loads(archive.read(SCHEMA))))
-        _check_identities(nodes, set(sizes) - {SCHEMA})
-        for node in nodes:
-            _check_builder(node, trusted)
+        files = set(sizes) - {SCHEMA}
+        reader = _Reader(archive, files)
+        reader.read(json.loads(archive.read(SCHEMA)))
+        if reader.used != files:
+            raise unsound(f"{min(files - reader.used)!r:.80} is part of nothing")
         room = SMALL + MOST_EXPANSION * len(content)
-        for name in set(sizes) - {SCHEMA}:
+        for name in files:
             room -= _checked_size(name, archive.read(name))
             if room < 0:
                 raise unsound("its compressed arrays would become too large")
-        for node in nodes:
+        for node in reader.nodes:
             if node["__loader__"] == "TreeNode" or node["__class__"] == "Tree":
                 _check_tree_arguments(node, archive)
+            elif node["__loader__"] == "RandomGeneratorNode":
+                _check_generator_arguments(node)
+    return reader.nodes
 
 
 def unsound(what: str) -> ModelError:
@@ -76,50 +80,73 @@ def unsound(what: str) -> ModelError:
     )
 
 
-def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
-    """All that stands for an object, at any depth."""
-    waiting = [schema]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, dict):
-            if "__loader__" in part:
-                yield part
-            waiting += part.values()
-        elif isinstance(part, list):
-            waiting += part
+class _Reader:
+    """Finds all that stands for an object, and makes sure that one number is one object.
 
-
-def _check_identities(nodes: list[dict[str, Any]], files: set[str]) -> None:
-    """Raise unless one number is one object, and one file one array.
-
-    Of two objects with one number skops builds the first it meets, for both; a check that met
-    the other one would have looked at the wrong thing.
+    skops writes an object as often as it occurs, and builds what it meets first under a number,
+    for all of them. A check that met another one would have looked at the wrong thing.
     """
-    known: dict[int, dict[str, Any]] = {}
-    used = set()
+
+    def __init__(self, archive: zipfile.ZipFile, files: set[str]) -> None:
+        self.archive = archive
+        self.files = files
+        self.nodes: list[dict[str, Any]] = []
+        self.used: set[str] = set()
+        self.prints: dict[int, bytes] = {}
+
+    def read(self, part: Any) -> bytes:
+        """The fingerprint of a part of the schema: of what is in it, and not of its numbers."""
+        if isinstance(part, list):
+            return _digest([self.read(one) for one in part])
+        if not isinstance(part, dict):
+            return _digest([repr(part).encode()])
+        told = [_digest([key.encode(), self._value(key, part)]) for key in sorted(part)]
+        found = _digest(told)
+        if "__loader__" in part:
+            number = _number(part)
+            self.nodes.append(part)
+            if self.prints.setdefault(number, found) != found:
+                raise unsound("two objects have the same number")
+        return found
+
+    def _value(self, key: str, part: dict[str, Any]) -> bytes:
+        if key == "__id__":
+            return b""
+        if key != "file":
+            return self.read(part[key])
+        name = part["file"]
+        # Each array has its own file, so that few bytes cannot become many arrays.
+        if name not in self.files or name.split(".")[0] != str(_number(part)):
+            raise unsound(f"an object is in the file {name!r:.40}, which is not its own")
+        self.used.add(name)
+        return _digest([self.archive.read(name)])
+
+
+def _digest(parts: list[bytes]) -> bytes:
+    """A hash of parts that are hashes themselves, or one single part."""
+    return hashlib.sha256(b"".join(parts)).digest()
+
+
+def _number(node: Mapping[str, Any]) -> int:
+    number = node.get("__id__")
+    if type(number) is not int or number < 1:
+        raise unsound("an object has no number")
+    return number
+
+
+def check_builders(nodes: Iterable[Mapping[str, Any]], trusted: Collection[str]) -> None:
+    """Raise unless all objects are built in a way that is meant for their types.
+
+    Types that the user trusts may be built in any way that skops knows.
+    """
     for node in nodes:
-        number = node.get("__id__")
-        if type(number) is not int or number < 1:
-            raise unsound("an object has no number")
-        if known.setdefault(number, node) != node:
-            raise unsound("two objects have the same number")
-        if "file" in node:
-            name = str(node["file"])
-            if not re.fullmatch(rf"{number}\.np[yz]", name):
-                raise unsound(f"an object is in the file {name!r:.40}, which is not its own")
-            used.add(name)
-    if used != files:
-        raise unsound(f"{sorted(used ^ files)[0]!r:.80} is missing, or part of nothing")
-
-
-def _check_builder(node: Mapping[str, Any], trusted: Collection[str]) -> None:
-    builder, kind = node["__loader__"], f"{node['__module__']}.{node['__class__']}"
-    if builder in BUILDERS:
-        sound = kind != "numpy.void"  # a number as its argument is a size
-    else:
-        sound = kind in CONTAINERS.get(builder, set()) or kind in trusted
-    if not sound:
-        raise unsound(f"{kind!r:.80} would be built by {builder!r:.40}")
+        builder, kind = node["__loader__"], f"{node['__module__']}.{node['__class__']}"
+        if builder in BUILDERS:
+            sound = kind != "numpy.void"  # a number as its argument is a size
+        else:
+            sound = kind in CONTAINERS.get(builder, set()) or kind in trusted
+        if not sound:
+            raise unsound(f"{kind!r:.80} would be built by {builder!r:.40}")
 
 
 def _checked_size(name: str, content: bytes) -> int:
@@ -162,3 +189,10 @@ def _check_tree_arguments(node: Mapping[str, Any], archive: zipfile.ZipFile) -> 
     told = json.loads(n_outputs["content"])
     if counts.shape != (told,) or type(told) is not int or not (counts >= 1).all():
         raise unsound("a decision tree has other outputs than it says")
+
+
+def _check_generator_arguments(node: Mapping[str, Any]) -> None:
+    """Raise unless a random generator's seed is of the usual size: its constructor makes room."""
+    size = node["content"]["seed_seq"]["content"]["pool_size"]
+    if size["__loader__"] != "JsonNode" or size["content"] != "4":
+        raise unsound("a random generator has a seed of another size")

@@ -105,7 +105,9 @@ class _Decoder:
         dtype = self._dtype(rest["dtype"], {})
         flat = np.empty(len(values), dtype=object)
         flat[:] = [self.decode(value) for value in values]
-        if dtype.kind != "O":
+        if dtype.kind in "biuf":
+            flat = flat.astype(dtype)
+        elif dtype.kind == "U":
             texts = [str(value) for value in flat]
             # All become as wide as the longest, which must not take more room than is there.
             if max(map(len, texts), default=0) * len(texts) > MOST_LETTERS:

@@ -96,13 +96,26 @@ class _Encoder:
         state = {}
         for attribute, part in state_of(value).items():
             place = f"{where}.{attribute}"
-            coded = self.encode(part, place)
             if (name, attribute) in NAMES:
-                self.into.vocabulary[place] = coded
                 coded = {"!vocabulary": place}
+                self.into.vocabulary[place] = self._names(part, place)
                 self.seen[id(part)] = (part, coded)
+            else:
+                coded = self.encode(part, place)
             state[attribute] = coded
         return {"!object": name, **state}
+
+    def _names(self, names: Any, where: str) -> Any:
+        """Labels or tokens as people can read them, even if they are numbers."""
+        return (
+            self._listed(names, where)
+            if isinstance(names, np.ndarray)
+            else self.encode(names, where)
+        )
+
+    def _listed(self, array: NDArray[Any], where: str) -> dict[str, Any]:
+        values = [self.encode(value, where) for value in array.ravel().tolist()]
+        return {"!array": values, "dtype": array.dtype.str, "shape": list(array.shape)}
 
     def _once(self, value: Any, where: str, write: Any) -> dict[str, Any]:
         if id(value) not in self.seen:
@@ -111,8 +124,7 @@ class _Encoder:
 
     def _array(self, array: NDArray[Any], where: str) -> dict[str, Any]:
         if array.dtype.kind in "OU":
-            values = [self.encode(value, where) for value in array.ravel().tolist()]
-            return {"!array": values, "dtype": array.dtype.str, "shape": list(array.shape)}
+            return self._listed(array, where)
         if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
             raise _cannot(where, f"an array of {array.dtype}", "models hold ordinary numbers")
         self._check_finite(array, where)

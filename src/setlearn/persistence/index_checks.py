@@ -197,6 +197,11 @@ def _check_random_state(random_state: Any) -> None:
         raise unsound("a random state is none")
 
 
+def _check_generator(generator: Any) -> None:
+    if type(generator.bit_generator).__name__ != "PCG64":  # others count places of a buffer
+        raise unsound("a random generator is of a kind that scikit-learn does not use")
+
+
 def _n_features(learner: Any) -> int:
     """What the learner compares with the width of its inputs, before it reads them."""
     told = learner.n_features_in_
@@ -206,6 +211,7 @@ def _n_features(learner: Any) -> int:
 
 
 CHECKS: Mapping[str, Callable[[Any], None]] = {
+    "numpy.random._generator.Generator": _check_generator,
     "numpy.random.mtrand.RandomState": _check_random_state,
     "sklearn.cluster._kmeans._BaseKMeans": _check_centres,
     "sklearn.ensemble._gb.BaseGradientBoosting": _check_boosted_trees,

@@ -15,12 +15,14 @@ from setlearn.persistence.index_checks import check_indices
 __all__ = ["check_parts"]
 
 MAY_LACK_VALUES = (
+    "scipy.interpolate",
     "sklearn.ensemble._hist_gradient_boosting",
     "sklearn.impute",
     "sklearn.model_selection",
     "sklearn.preprocessing",
 )
-"""Where NaN or infinity are ordinary: thresholds that catch all, categories, fills, scores."""
+"""Where NaN or infinity are ordinary: what is off a curve, thresholds that catch all,
+categories, fills, scores."""
 
 
 def check_parts(parts: Any) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from setlearn.errors import ModelError, ParameterError, UntrustedModelError
-from setlearn.persistence.archive_checks import check_archive
+from setlearn.persistence.archive_checks import check_archive, check_builders
 from setlearn.persistence.part_checks import check_parts
 from setlearn.persistence.registry import HOMES
 
@@ -37,7 +37,8 @@ ALLOWED = [
         f"sklearn.gaussian_process.kernels.{name}"
         for name in ("ConstantKernel", "DotProduct", "Matern", "Product", "RBF", "Sum")
     ),
-    "sklearn.metrics._dist_metrics.EuclideanDistance64",
+    *(f"sklearn.metrics._dist_metrics.{name}Distance64" for name in ("Euclidean", "Manhattan")),
+    "sklearn.metrics._scorer._PassthroughScorer",
     *(
         f"sklearn.model_selection._split.{name}"
         for name in ("GroupKFold", "KFold", "RepeatedKFold", "ShuffleSplit", "StratifiedKFold")
@@ -48,6 +49,7 @@ ALLOWED = [
     "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
     "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
     "sklearn.tree._tree.Tree",
+    "sklearn.utils._bunch.Bunch",
 ]
 """Types beyond those that skops allows by itself.
 
@@ -100,10 +102,11 @@ def load_parts(content: bytes, trusted: Sequence[str]) -> list[Any]:
     import skops.io
 
     try:
-        check_archive(content, trusted)
+        nodes = check_archive(content)
         unknown = [name for name in unknown_types(content) if name not in trusted]
         if unknown:
             raise _untrusted(unknown)
+        check_builders(nodes, trusted)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of another version's attributes, say
             parts = skops.io.loads(content, trusted=[*ALLOWED, *trusted])

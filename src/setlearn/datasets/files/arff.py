@@ -38,6 +38,7 @@ def read_arff(source: Source) -> Rows:
         _rows(source, attributes, decoded),
         columns=columns if labels is None else [*columns, TARGET],
         target=None if labels is None else TARGET,
+        categories=() if is_sparse else attributes.category_names(),
     )
 
 

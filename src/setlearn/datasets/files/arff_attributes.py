@@ -27,6 +27,8 @@ class Attributes:
         Columns whose values are declared as numbers.
     binary : set of int
         Columns that can only be 0 or 1.
+    nominal : set of int
+        Columns with any other list of values.
     usual : dict from int to str
         What a sparse row means if it leaves a column out, where that is not 0.
     labels : list of int or None
@@ -36,6 +38,7 @@ class Attributes:
     names: list[str]
     numeric: set[int]
     binary: set[int]
+    nominal: set[int]
     usual: dict[int, str]
     labels: list[int] | None
 
@@ -51,6 +54,7 @@ class Attributes:
             names,
             numeric,
             binary,
+            {i for i, kind in kinds.items() if isinstance(kind, list)} - binary,
             # Sparse rows leave out the first nominal value, even if that is 1.
             {i: "1" for i in binary if kinds[i][0] == "1"},
             None if labels is None else _label_columns(source, names, labels),
@@ -67,6 +71,10 @@ class Attributes:
         """Name all columns but the labels."""
         labels = set(self.labels or ())
         return [name for i, name in enumerate(self.names) if i not in labels]
+
+    def category_names(self) -> list[str]:
+        """Name the columns whose values are declared one by one, even if these look like numbers."""
+        return [self.names[i] for i in sorted(self.nominal)]
 
     def record(self, values: list[Any] | dict[int, Any]) -> dict[str, Any]:
         """Put names to values; a dict is a sparse row."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -38,7 +38,7 @@ class Rows(Iterator[Row]):
         The file.
     rows : iterator of Row
         What its reader finds there.
-    columns, target
+    columns, target, categories
         As below.
 
     Attributes
@@ -51,6 +51,8 @@ class Rows(Iterator[Row]):
         The names in each record, where the format knows them beforehand.
     target : str or None
         The name under which the format itself puts a set of labels.
+    categories : list of str
+        Columns that the file itself declares as categories, whatever their values look like.
     notes : list of str
         What was guessed, for people.
 
@@ -77,11 +79,13 @@ class Rows(Iterator[Row]):
         *,
         columns: list[str] | None = None,
         target: str | None = None,
+        categories: Sequence[str] = (),
     ) -> None:
         self.name = source.name
         self.format = source.format
         self.columns = columns
         self.target = target
+        self.categories = list(categories)
         self.notes = source.notes
         self._source = source
         self._rows = self._read(rows)
