@@ -1,6 +1,6 @@
 """Reads the ways in which users write sets: as sets, or as indicator matrices, dense or sparse."""
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Set
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence, Set
 from numbers import Number
 from typing import Any, TypeAlias
 
@@ -17,6 +17,7 @@ __all__ = [
     "are_indicator_rows",
     "frozen",
     "indicator_of_rows",
+    "indicator_of_sets",
     "read_label_sets",
     "read_samples",
     "read_set",
@@ -101,6 +102,12 @@ def frozen(elements: Iterable[Hashable], where: str) -> frozenset[Hashable]:
 def sample_name(index: int, name: str) -> str:
     """How errors speak of one sample."""
     return f"sample {index} of {name}"
+
+
+def indicator_of_sets(sets: LabelSets, labels: Sequence[Hashable]) -> sparse.csr_array:
+    """Put ones in the columns of each set's labels, which are in the order given."""
+    column = {label: k for k, label in enumerate(labels)}
+    return indicator_of_rows([[column[label] for label in one] for one in sets], len(column))
 
 
 def indicator_of_rows(rows: list[list[int]], n_columns: int) -> sparse.csr_array:

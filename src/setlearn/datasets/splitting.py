@@ -2,21 +2,18 @@
 
 from collections.abc import Hashable
 from numbers import Integral, Real
-from typing import TypeAlias
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_random_state
 
+from setlearn.datasets._random_generator import RandomState, random_generator
 from setlearn.datasets._split_repair import repaired, times_seen
 from setlearn.errors import DataError, ParameterError
-from setlearn.label_sets import Samples, indicator_of_rows, read_label_sets
+from setlearn.label_sets import Samples, indicator_of_sets, read_label_sets
 from setlearn.nodes import BoolArray, IntArray
 from setlearn.ordering import canonical_rank
 
 __all__ = ["random_split", "stratified_split"]
-
-RandomState: TypeAlias = int | np.random.RandomState | None
 
 MOST_ROWS = 200_000
 """Rows that can be stratified: the package looks at them one by one, which takes 3 seconds."""
@@ -51,7 +48,7 @@ def random_split(
     (array([1, 3, 4]), array([0, 2]))
     """
     n_held_out = _held_out_size(n_samples, share)
-    return _sides(_random_mask(n_samples, n_held_out, _generator(random_state)))
+    return _sides(_random_mask(n_samples, n_held_out, random_generator(random_state)))
 
 
 def stratified_split(
@@ -92,7 +89,7 @@ def stratified_split(
     """
     indicator = _read_indicator(Y)
     n_held_out = _held_out_size(indicator.shape[0], share)
-    rng = _generator(random_state)
+    rng = random_generator(random_state)
     labels = _seen_twice(indicator)
     held_out = _stratified_mask(labels, n_held_out, rng)
     return _sides(repaired(held_out, _seen_twice(_with_rest(labels)), n_held_out, rng))
@@ -133,10 +130,7 @@ def _read_indicator(Y: Samples) -> sparse.csr_array:
         return read
     # In one order, as the columns' order breaks ties and that of a set changes with the hash seed.
     labels = sorted(frozenset[Hashable]().union(*read), key=canonical_rank)
-    column = {label: k for k, label in enumerate(labels)}
-    return indicator_of_rows(
-        [[column[label] for label in elements] for elements in read], len(labels)
-    )
+    return indicator_of_sets(read, labels)
 
 
 def _seen_twice(labels: sparse.csr_array) -> sparse.csr_array:
@@ -165,16 +159,3 @@ def _held_out_size(n_samples: int, share: float) -> int:
             f"samples to hold out, such as 0.2"
         )
     return min(max(round(share * n_samples), 1), int(n_samples) - 1)
-
-
-def _generator(random_state: RandomState) -> np.random.RandomState:
-    if random_state is None:  # for which scikit-learn would hand out the global generator
-        return np.random.RandomState()
-    try:
-        generator: np.random.RandomState = check_random_state(random_state)
-    except ValueError:
-        raise ParameterError(
-            f"random_state must be a seed, a numpy RandomState or None, got {random_state!r}; "
-            f"give a whole number for the same split every time"
-        ) from None
-    return generator

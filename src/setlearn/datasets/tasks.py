@@ -4,8 +4,8 @@ from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
-from sklearn.utils import check_random_state
 
+from setlearn.datasets._random_generator import RandomState, random_generator
 from setlearn.errors import ParameterError
 
 __all__ = ["leading_digits", "substrings"]
@@ -20,7 +20,7 @@ def leading_digits(
     n_samples: int = 1000,
     *,
     length: int = 10,
-    random_state: int | np.random.RandomState | None = None,
+    random_state: RandomState = None,
 ) -> Task:
     """Task 1: the set of the first m digits of a number whose leading digit is m.
 
@@ -53,7 +53,7 @@ def leading_digits(
     """
     _check_at_least_one("n_samples", n_samples)
     _check_at_least_one("length", length)
-    rng = _check_random_state(random_state)
+    rng = random_generator(random_state)
     digits = rng.randint(0, 10, size=(n_samples, length))
     digits[:, 0] = rng.randint(1, 10, size=n_samples)  # a number does not begin with 0
     X = _join_rows(digits)
@@ -61,7 +61,7 @@ def leading_digits(
 
 
 def substrings(
-    n_samples: int = 1000, *, random_state: int | np.random.RandomState | None = None
+    n_samples: int = 1000, *, random_state: RandomState = None
 ) -> Task:
     """Task 2: the set of the substrings that five pairs of positions cut out.
 
@@ -93,7 +93,7 @@ def substrings(
     [['78', '81', '88'], ['0', '238', '3370']]
     """
     _check_at_least_one("n_samples", n_samples)
-    rng = _check_random_state(random_state)
+    rng = random_generator(random_state)
     X = _join_rows(rng.randint(0, 10, size=(n_samples, 4 * N_SPANS)))
     return X, [_substring_set(x) for x in X]
 
@@ -115,12 +115,3 @@ def _join_rows(digits: np.ndarray[Any, Any]) -> list[str]:
 def _check_at_least_one(name: str, value: object) -> None:
     if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
         raise ParameterError(f"{name} must be a whole number of 1 or more, got {value!r}")
-
-
-def _check_random_state(random_state: int | np.random.RandomState | None) -> Any:
-    try:
-        return check_random_state(random_state)
-    except ValueError:
-        raise ParameterError(
-            f"random_state must be a seed, a numpy RandomState or None, got {random_state!r}"
-        ) from None

@@ -16,7 +16,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from setlearn.errors import DataError, KindError, UnknownLabelWarning
-from setlearn.label_sets import are_indicator_rows, indicator_of_rows, read_label_sets
+from setlearn.label_sets import (
+    are_indicator_rows,
+    indicator_of_rows,
+    indicator_of_sets,
+    read_label_sets,
+)
 from setlearn.nodes import BoolArray
 from setlearn.ordering import canonical_rank
 
@@ -183,8 +188,7 @@ def _read_sets(sets: list[frozenset[Hashable]]) -> tuple[LabelSpace, sparse.csr_
     for label in labels:
         if label != label:  # nan is the one value that differs from itself
             raise DataError("Y holds the label nan, which equals no label; use None or a string")
-    column = {label: k for k, label in enumerate(labels)}
-    right = indicator_of_rows([[column[label] for label in labels] for labels in sets], len(labels))
+    right = indicator_of_sets(sets, labels)
     return LabelSpace("sets", as_label_array(labels), np.dtype(object), list), right
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from setlearn.label_sets import LabelSets, Samples, indicator_of_rows, read_label_sets
+from setlearn.label_sets import LabelSets, Samples, indicator_of_sets, read_label_sets
 from setlearn.metrics._reading import check_lengths, read_indicator_pair
 from setlearn.nodes import IntArray
 from setlearn.ordering import canonical_rank
@@ -50,12 +50,8 @@ def json_ready(label: Hashable) -> Any:
 
 def _pair_of_sets(true: LabelSets, predicted: LabelSets) -> NamedPair:
     labels = list(frozenset[Hashable]().union(*true, *predicted))
-    column = {label: k for k, label in enumerate(labels)}
-    return NamedPair(_indicator(true, column), _indicator(predicted, column), labels)
-
-
-def _indicator(sets: LabelSets, column: dict[Hashable, int]) -> sparse.csr_array:
-    return indicator_of_rows([[column[label] for label in labels] for labels in sets], len(column))
+    right, answered = (indicator_of_sets(sets, labels) for sets in (true, predicted))
+    return NamedPair(right, answered, labels)
 
 
 def _pair_of_indicators(

@@ -73,7 +73,7 @@ class Attributes:
         return [name for i, name in enumerate(self.names) if i not in labels]
 
     def category_names(self) -> list[str]:
-        """Name the columns whose values are declared one by one, even if these look like numbers."""
+        """Name the columns whose values are listed, though these may look like numbers."""
         return [self.names[i] for i in sorted(self.nominal)]
 
     def record(self, values: list[Any] | dict[int, Any]) -> dict[str, Any]:
