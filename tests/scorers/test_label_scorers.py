@@ -9,7 +9,10 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
+from setlearn import SetClassifier
 from setlearn.errors import DataError
+from setlearn.networks import SigmoidNetwork
+from setlearn.rules import TopK
 from setlearn.scorers import MarginalScorer, SoftmaxScorer
 from setlearn.scorers.learners import (
     answers_indicators,
@@ -160,3 +163,23 @@ def test_only_open_seeds_are_drawn():
     assert open_seed.random_state is not None
     again = with_seeds(DecisionTreeClassifier(), np.random.RandomState(0))
     assert again.random_state == open_seed.random_state
+
+
+@pytest.mark.parametrize("learner", [None, LogisticRegression(), SigmoidNetwork(max_steps=50)])
+@pytest.mark.parametrize("n_together", [1, 2, 3, 5, 13, 31])
+def test_scores_do_not_depend_on_what_is_asked_together(learner, n_together):
+    rng = np.random.RandomState(0)
+    X = rng.uniform(size=(90, 12))
+    Y = X @ rng.normal(size=(12, 5)) > 0
+    model = SetClassifier(learner, TopK(2), random_state=0).fit(X, Y)
+    whole = model.predict_proba(X)
+    parts = [model.predict_proba(X[i : i + n_together]) for i in range(0, 90, n_together)]
+    np.testing.assert_array_equal(np.concatenate(parts), whole)
+
+
+def test_many_rows_are_scored_as_few_are(monkeypatch):
+    monkeypatch.setattr("setlearn.scorers.labels.MOST_COPIED", 20)
+    X = np.random.RandomState(0).uniform(size=(90, 12))
+    model = SetClassifier(LogisticRegression(), TopK(2)).fit(X, X[:, :5] > 0.5)
+    whole = model.predict_proba(X)
+    np.testing.assert_array_equal(model.predict_proba(X[:27]), whole[:27])
