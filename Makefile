@@ -38,7 +38,7 @@ bench: $(STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev,parquet,plot]'
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev,parquet,plot,server]'
 	touch $(STAMP)
 
 clean:

@@ -21,7 +21,9 @@ def answers(model, case):
     """All answers of a model as plain JSON, floats to the last digit."""
     told = {
         "predict": as_json(model.predict(case.X)),
-        "ranked": as_json([[(str(e), p) for e, p in row] for row in model.predict_ranked(case.X)]),
+        "ranked": as_json(
+            [[(spelled(e), p) for e, p in row] for row in model.predict_ranked(case.X)]
+        ),
         "trace": str(model.trace(first(case.X))),
     }
     if hasattr(model, "predict_proba"):

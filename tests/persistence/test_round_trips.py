@@ -31,7 +31,14 @@ def compared(cases, function, folder):
             setlearn.save(model, folder / str(number))
     module = function.__module__
     subprocess.run(
-        [sys.executable, "-m", "tests.persistence.fresh_process", folder, module, function.__name__],
+        [
+            sys.executable,
+            "-m",
+            "tests.persistence.fresh_process",
+            folder,
+            module,
+            function.__name__,
+        ],
         cwd=ROOT,
         env={**os.environ, "PYTHONHASHSEED": "1"},
         check=True,

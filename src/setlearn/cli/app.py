@@ -9,12 +9,13 @@ import typer
 
 from setlearn.cli.complete import complete
 from setlearn.cli.doctor import doctor
-from setlearn.cli.ending import say_usage_error
+from setlearn.cli.ending import end_without_verb
 from setlearn.cli.evaluate import evaluate
 from setlearn.cli.fit import fit
 from setlearn.cli.inspect import inspect
 from setlearn.cli.predict import predict
 from setlearn.cli.reproduce import INTERRUPTED, reproduce
+from setlearn.cli.serve import serve
 from setlearn.cli.trace import trace
 from setlearn.cli.verbs import verb
 
@@ -30,7 +31,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-for function in (fit, predict, evaluate, complete, trace, inspect, doctor):
+for function in (fit, predict, evaluate, complete, trace, inspect, serve, doctor):
     app.command()(verb(function))
 app.command()(verb(reproduce, interrupted=INTERRUPTED))
 
@@ -60,4 +61,4 @@ def main() -> None:
     except typer.Abort:
         sys.exit(130)
     except Exception as error:
-        sys.exit(say_usage_error(error, as_json="--json" in sys.argv))
+        sys.exit(end_without_verb(error, sys.argv))

@@ -12,7 +12,18 @@ if TYPE_CHECKING:
     from setlearn.records import RecordPlan
     from setlearn.rules import Rule
 
-__all__ = ["LEARNERS", "RULES", "kinds_named", "model_for", "rule_named", "tokens_named"]
+__all__ = [
+    "LEARNERS",
+    "RULES",
+    "default_notes",
+    "kinds_named",
+    "model_for",
+    "rule_named",
+    "tokens_named",
+]
+
+LEARNER, NETWORK = "mixture", "transformer"
+"""What is taken where nothing is said."""
 
 RULES = {
     "auto": "Auto",
@@ -117,7 +128,7 @@ def model_for(
                 f"there is no learner {learner!r}; choose among {', '.join(LEARNERS)}"
             )
         return SetClassifier(
-            LEARNERS[learner or "mixture"](),
+            LEARNERS[learner or LEARNER](),
             rule_named(rule),
             conditional=conditional,
             n_jobs=jobs,
@@ -126,13 +137,20 @@ def model_for(
         )
     _refuse(plan, {"--learner": learner, "--conditional": conditional or None})
     return SequenceSetGenerator(
-        network or "transformer",
+        network or NETWORK,
         rule_named(rule),
         tokens=plan.tokens or "char",
         max_steps=max_steps,
         random_state=seed,
         verbose=verbose,
     )
+
+
+def default_notes(plan: RecordPlan, learner: str | None, network: str | None) -> list[str]:
+    """Which model is taken where nothing was said, for people."""
+    if plan.task == "labels":
+        return [] if learner else [f"learner: {LEARNER} (by default)"]
+    return [] if network else [f"network: {NETWORK} (by default)"]
 
 
 def kinds_named(texts: Sequence[str]) -> dict[str, Any]:

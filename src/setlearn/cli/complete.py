@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from setlearn.cli.options import Data, Model, Opening, Out, Reading, Talking
-from setlearn.cli.predict import write_answers
+from setlearn.cli.written_answers import write_answers
 
 if TYPE_CHECKING:
     from setlearn.datasets.files import Row
@@ -28,7 +28,10 @@ def complete(
     model: Model,
     data: Data,
     known: Annotated[
-        str, typer.Option(help="The column with the elements that are known.", show_default=False)
+        str,
+        typer.Option(
+            metavar="COLUMN", help="The column with the known elements.", show_default=False
+        ),
     ],
     out: Out = "-",
     unknown: Annotated[

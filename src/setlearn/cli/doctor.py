@@ -22,8 +22,8 @@ EXTRAS = {
 }
 
 
-def doctor(talking: Talking) -> None:
-    """Tell what is installed, which extras are missing, and how to get them."""
+def doctor(*, talking: Talking) -> None:
+    """Tell what is installed, what is missing, how to get it."""
     found = _findings()
     typer.echo(json.dumps(found) if talking.as_json else _as_text(found))
     if not found["well"]:

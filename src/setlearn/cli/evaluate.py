@@ -16,15 +16,22 @@ def evaluate(
     model: Model,
     data: Data,
     target: Annotated[
-        str | None, typer.Option(help="The column with the true sets. [as in training]")
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column with the true sets. [as in training]"),
     ] = None,
-    worst: Annotated[int, typer.Option(min=0, help="How many of the worst answers to show.")] = 10,
+    worst: Annotated[
+        int,
+        typer.Option(min=0, metavar="NUMBER", help="How many of the worst answers to show."),
+    ] = 10,
     *,
     reading: Reading,
     opening: Opening,
     talking: Talking,
 ) -> None:
-    """Compare predicted with true sets: figures of sets and labels, sizes, the worst answers."""
+    """Compare predicted sets with the true ones.
+
+    Shown are figures of the sets and of each label, a table of their sizes, and the worst answers.
+    """
     from setlearn.cli.answers import answer_rows
     from setlearn.cli.opening import opened_model
     from setlearn.cli.reports import evaluate_sets, shown_input
@@ -44,5 +51,6 @@ def evaluate(
             true.append(right)
             predicted.append(answer)
         told = evaluate_sets(found, places, true, predicted, worst)
-        typer.echo(json.dumps(told.to_dict()) if talking.as_json else str(told))
+        document = {**told.to_dict(), "left_out": rows.n_bad, "bad_rows": rows.bad}
+        typer.echo(json.dumps(document) if talking.as_json else str(told))
         say_bad_rows(rows)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from setlearn.cli.options import Data, Reading, Talking
 from setlearn.cli.saying import say, say_bad_rows
+
+if TYPE_CHECKING:
+    from setlearn.datasets.files import Row
 
 __all__ = ["fit"]
 
@@ -38,25 +42,31 @@ class Network(Enum):
 
 def fit(
     data: Data,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the model.")] = Path("model"),
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for the model.")
+    ] = Path("model"),
     target: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="COLUMN",
             help="The column with the sets; given again or as a pattern such as 'tag_*': one "
-            "column a label. [one that is called labels, tags or y]"
+            "column a label. [one that is called labels, tags or y]",
         ),
     ] = None,
     inputs: Annotated[
         list[str] | None,
         typer.Option(
-            "--input", help="A column to predict from; may be given again. [all but the target]"
+            "--input",
+            metavar="COLUMN",
+            help="A column to predict from; may be given again. [all but the target]",
         ),
     ] = None,
     kind: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="COLUMN=KIND",
             help="How to read a column, as in --kind zip=category: number, category, text, "
-            "vector, bag, tokens or ignored; may be given again. [by its values]"
+            "vector, bag, tokens or ignored; may be given again. [by its values]",
         ),
     ] = None,
     task: Annotated[
@@ -65,57 +75,79 @@ def fit(
     separator: Annotated[
         str | None,
         typer.Option(
-            help="Between the elements in a cell; '' for one element a cell. [by the data]"
+            metavar="TEXT",
+            help="Between the elements in a cell; '' for one element a cell. [by the data]",
         ),
     ] = None,
     text: Annotated[
-        Text | None, typer.Option(help="For labels: how texts become features. [tfidf]")
+        Text | None,
+        typer.Option(help="For labels: how texts become features. [by the spaces in them]"),
     ] = None,
     tokens: Annotated[
         str | None,
         typer.Option(
+            metavar="SPLIT",
             help="For sequences: char or word, or a pair for inputs and elements such as "
-            "char,word. [by the spaces in them]"
+            "char,word. [by the spaces in them]",
         ),
     ] = None,
     learner: Annotated[
         str | None,
         typer.Option(
-            help="For labels: mixture, logistic, forest, neighbours or network. [mixture]"
+            metavar="NAME",
+            help="For labels: mixture, logistic, forest, neighbours or network. [mixture]",
         ),
     ] = None,
-    network: Annotated[Network | None, typer.Option(help="For sequences. [transformer]")] = None,
+    network: Annotated[
+        Network | None,
+        typer.Option(help="For sequences: what scores them. [transformer]"),
+    ] = None,
     rule: Annotated[
         str | None,
         typer.Option(
+            metavar="NAME[:SETTINGS]",
             help="Which elements to keep: margin, threshold, expected-f, lambda-cnn, ...; with "
-            "settings as in threshold:cut=0.4. [what suits the model]"
+            "settings as in threshold:cut=0.4. [what suits the model]",
         ),
     ] = None,
     conditional: Annotated[
         bool, typer.Option("--conditional", help="For labels: learn also for complete.")
     ] = False,
     max_steps: Annotated[
-        int | None, typer.Option(min=1, help="For sequences: batches to train on. [by the data]")
+        int | None,
+        typer.Option(
+            min=1, metavar="NUMBER", help="For sequences: batches to train on. [by the data]"
+        ),
     ] = None,
     validation: Annotated[
         float,
         typer.Option(
-            min=0.0, max=0.9, help="Share of the rows to hold out and to judge the model by."
+            min=0.0,
+            max=0.9,
+            metavar="SHARE",
+            help="Of the rows: to hold out, and to judge the model by.",
         ),
     ] = 0.0,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(help="For sequences: folder for the state of training. [OUT.checkpoint]"),
+        typer.Option(
+            metavar="FOLDER", help="For sequences: for the state of training. [OUT.checkpoint]"
+        ),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a fit that was interrupted.")
+        bool,
+        typer.Option("--resume", help="For sequences: go on with a fit that was interrupted."),
     ] = False,
     examples: Annotated[
-        int, typer.Option(min=0, help="Inputs of so many rows are kept in the model, to try it.")
+        int,
+        typer.Option(
+            min=0, metavar="NUMBER", help="Inputs of so many rows are kept in the model, to try it."
+        ),
     ] = 0,
-    seed: Annotated[int, typer.Option(min=0, help="For all that is random.")] = 0,
-    jobs: Annotated[int, typer.Option(min=1, help="Folds fitted at once, for labels.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="For all that is random.")] = 0,
+    jobs: Annotated[
+        int, typer.Option(min=1, metavar="NUMBER", help="For labels: folds fitted at once.")
+    ] = 1,
     *,
     reading: Reading,
     talking: Talking,
@@ -126,17 +158,21 @@ def fit(
     """
     import json
 
-    from setlearn.cli.choices import kinds_named, model_for, tokens_named
+    from setlearn.cli.choices import default_notes, kinds_named, model_for, tokens_named
     from setlearn.cli.fitting import Job, fit_and_save
+    from setlearn.cli.usable_rows import usable_rows
     from setlearn.records import plan_records
 
     with reading.open(data) as rows:
-        records = list(rows)
+        records: Sequence[Row] = list(rows)
+    target = target or ([rows.target] if rows.target else None)
+    if reading.skip_bad:
+        records = usable_rows(rows, records, target)
     say(rows.notes, quiet=talking.quiet)
     say_bad_rows(rows)
     plan = plan_records(
         records,
-        target=target or rows.target,
+        target=target,
         inputs=inputs,
         kinds={**dict.fromkeys(rows.categories, "category"), **kinds_named(kind or [])},
         separator=separator,
@@ -144,11 +180,13 @@ def fit(
         text=None if text is None else text.value,
         tokens=tokens_named(tokens),
     )
-    say(plan.notes, quiet=talking.quiet)
+    net = None if network is None else network.value
+    guesses = [*plan.notes, *default_notes(plan, learner, net)]
+    say(guesses, quiet=talking.quiet)
     model = model_for(
         plan,
         learner=learner,
-        network=None if network is None else network.value,
+        network=net,
         rule=rule,
         conditional=conditional,
         max_steps=max_steps,
@@ -167,8 +205,6 @@ def fit(
         resume=resume,
         n_examples=examples,
     )
-    told = fit_and_save(job, data, [*rows.notes, *plan.notes])
-    if talking.as_json:
-        typer.echo(json.dumps(told.to_dict()))
-    else:
-        typer.echo(str(told))
+    told = fit_and_save(job, data, [*rows.notes, *guesses])
+    document = {**told.to_dict(), "left_out": rows.n_bad, "bad_rows": rows.bad}
+    typer.echo(json.dumps(document) if talking.as_json else str(told))

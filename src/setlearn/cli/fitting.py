@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from setlearn.cli.reports import Evaluation, evaluate_sets, shown_input
+from setlearn.cli.saying import say
 from setlearn.datasets.files import Row
 from setlearn.datasets.files.plain_values import plain
 from setlearn.errors import ParameterError
@@ -69,21 +70,33 @@ def fit_and_save(job: Job, data: str, notes: Sequence[str]) -> Fitted:
     checkpoint = _checkpoint(job)
     if checkpoint is not None:
         job.model.set_params(checkpoint=checkpoint)
-    model = job.plan.fit(train, job.model)
-    evaluation = _judge(model, held_out) if held_out else None
     about: dict[str, Any] = {
+        # Looked at before hours of training, after which the file may have gone.
         "data": {"file": Path(data).name, "rows": len(train), **_digest(data)},
         "guesses": list(notes),
     }
-    if evaluation is not None:
-        figures = {k: v for k, v in evaluation.report.to_dict().items() if v is not None}
-        about["figures"] = {"on": "rows held out from training", **figures}
-    if job.n_examples:
-        about["examples"] = [_example(model, row) for row in train[: job.n_examples]]
-    save(model, job.out, about=about)
+    try:
+        model = job.plan.fit(train, job.model)
+        evaluation = _judge(model, held_out) if held_out else None
+        save(model, job.out, about=about | _learned(job, model, train, evaluation))
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_how_to_go_on(checkpoint)) from None
     if checkpoint is not None:
         _remove(checkpoint)
     return Fitted(job.out, model.task, len(train), repr(model.rule_), notes, evaluation)
+
+
+def _learned(
+    job: Job, model: RecordModel, train: Sequence[Row], evaluation: Evaluation | None
+) -> dict[str, Any]:
+    """What a model can tell of itself after training."""
+    told: dict[str, Any] = {}
+    if evaluation is not None:
+        figures = {k: v for k, v in evaluation.report.to_dict().items() if v is not None}
+        told["figures"] = {"on": "rows held out from training", **figures}
+    if job.n_examples:
+        told["examples"] = [_example(model, row) for row in train[: job.n_examples]]
+    return told
 
 
 def _split(job: Job) -> tuple[Sequence[Row], Sequence[Row]]:
@@ -116,18 +129,26 @@ def _checkpoint(job: Job) -> Path | None:
             )
         return None
     folder = job.checkpoint or job.out.with_name(f"{job.out.name}.checkpoint")
-    there = (folder / CHECKPOINT_NAME).exists()
-    if there and not job.resume:
+    if (folder / CHECKPOINT_NAME).exists() and not job.resume:
         raise ParameterError(
             f"{folder} holds a fit that was interrupted; add --resume to go on with it, or delete "
             "the folder to start anew"
         )
-    if job.resume and not there:
-        raise ParameterError(
-            f"there is nothing to resume: {folder} holds no checkpoint; leave --resume out, or "
-            "name the folder with --checkpoint"
-        )
+    if job.resume and not (folder / CHECKPOINT_NAME).exists():
+        # No error: who runs it again until it ends may have been stopped before the first one.
+        say([f"{folder} holds no checkpoint: training starts at the beginning"])
     return folder
+
+
+def _how_to_go_on(checkpoint: Path | None) -> str:
+    from setlearn.networks.checkpoint import CHECKPOINT_NAME
+
+    if checkpoint is None or not (checkpoint / CHECKPOINT_NAME).exists():
+        return "interrupted; nothing was written, the same command starts anew"
+    return (
+        f"interrupted; {checkpoint} keeps the training so far: the same command with --resume "
+        "goes on from there"
+    )
 
 
 def _remove(checkpoint: Path) -> None:
@@ -140,7 +161,7 @@ def _remove(checkpoint: Path) -> None:
 
 def _digest(data: str) -> dict[str, str]:
     """The SHA-256 of the file as it is, so that people can tell which one it was."""
-    if data == "-":
+    if not Path(data).is_file():  # what came through a pipe cannot be read twice
         return {}
     with open(data, "rb") as file:
         return {"sha256": hashlib.file_digest(file, "sha256").hexdigest()}

@@ -21,7 +21,10 @@ def inspect(
     *,
     talking: Talking,
 ) -> None:
-    """Show what a model is: its task, rule and λ, sizes, versions, and what was told of it."""
+    """Show what a model is, and what was told of it.
+
+    That is its task, rule and λ, its sizes, versions and figures.
+    """
     from setlearn.persistence import read_model
 
     saved = read_model(model, trusted=trust or ())

@@ -13,10 +13,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Data", "Model", "Opening", "Out", "Reading", "Talking", "Trust"]
 
-Model: TypeAlias = Annotated[Path, typer.Argument(help="The model's folder.", show_default=False)]
+Model: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="The model's folder.", show_default=False)
+]
 Data: TypeAlias = Annotated[
     str,
     typer.Argument(
+        metavar="DATA",
         help="A file: JSONL, CSV, Parquet, SVMlight, ARFF or NumPy, also gzipped; - for stdin.",
         show_default=False,
     ),
@@ -24,15 +27,19 @@ Data: TypeAlias = Annotated[
 Out: TypeAlias = Annotated[
     str,
     typer.Option(
-        "--out", "-o", help="File for the answers, JSONL or CSV by its name; - for stdout."
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="File for the answers: CSV or TSV if it is called so, else JSONL; - for stdout.",
     ),
 ]
 
 Trust: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
+        metavar="TYPE",
         help="A type that the model may hold beyond the known ones, by its full name; may be "
-        "given again."
+        "given again.",
     ),
 ]
 
@@ -42,14 +49,24 @@ class Reading:
     """How to read a file."""
 
     file_format: Annotated[
-        str | None, typer.Option("--format", help="Format of the file. [from its name]")
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="Format of DATA: jsonl, json, csv, tsv, parquet, svmlight, arff or numpy. "
+            "[by its name]",
+        ),
     ] = None
-    encoding: Annotated[str, typer.Option(help="Of the text in the file.")] = "utf-8"
+    encoding: Annotated[str, typer.Option(metavar="NAME", help="Encoding of the text in DATA.")] = (
+        "utf-8"
+    )
     delimiter: Annotated[
-        str | None, typer.Option(help="Between the columns of CSV. [from its header]")
+        str | None,
+        typer.Option(metavar="CHARACTER", help="Between the columns of CSV. [by its header]"),
     ] = None
     label_file: Annotated[
-        Path | None, typer.Option(help="MULAN's XML to an ARFF file. [the one beside it]")
+        Path | None,
+        typer.Option(metavar="FILE", help="MULAN's XML to an ARFF file. [the one beside it]"),
     ] = None
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Leave out bad rows, and count them.")
@@ -77,6 +94,7 @@ class Opening:
         list[str] | None,
         typer.Option(
             "--input",
+            metavar="COLUMN",
             help="For models saved from Python: a column to predict from; may be given again.",
         ),
     ] = None

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from setlearn.cli.options import Data, Model, Opening, Out, Reading, Talking
+from setlearn.cli.written_answers import write_answers
 
-if TYPE_CHECKING:
-    from setlearn.datasets.files import Rows
-
-__all__ = ["predict", "write_answers"]
+__all__ = ["predict"]
 
 
 def predict(
@@ -30,7 +27,7 @@ def predict(
     opening: Opening,
     talking: Talking,
 ) -> None:
-    """Predict the set of each row, one answer a row, in the order of the rows.
+    """Predict the set of each row, in the order of the rows.
 
     Rows are read and answered a batch at a time, so that memory does not grow with the file.
     """
@@ -52,21 +49,3 @@ def predict(
             for row, answer in answered
         )
         write_answers(answers, rows, out, talking)
-
-
-def write_answers(
-    answers: Iterator[dict[str, Any]], rows: Rows, out: str, talking: Talking
-) -> None:
-    """Write answers as they come, or for ``--json`` as one document; then tell of bad rows."""
-    import json
-
-    from setlearn.cli.saying import say_bad_rows
-    from setlearn.datasets.files import write_rows
-    from setlearn.datasets.files.plain_values import plain
-
-    if talking.as_json:
-        document = {"answers": [plain(answer) for answer in answers], "left_out": rows.n_bad}
-        typer.echo(json.dumps(document))
-    else:
-        write_rows(out, answers)
-    say_bad_rows(rows)

@@ -18,7 +18,6 @@ FULL_SPLITS, QUICK_SPLITS = 10, 2
 
 
 def reproduce(
-    talking: Talking,
     quick: Annotated[
         bool,
         typer.Option(
@@ -28,26 +27,37 @@ def reproduce(
         ),
     ] = False,
     only: Annotated[
-        str, typer.Option(help="Tables to run, such as yeast,task2. All by default.")
+        str, typer.Option(metavar="TABLES", help="Which to run, such as yeast,task2. [all]")
     ] = "",
     system: Annotated[
-        list[str] | None, typer.Option(help="A system to run; may be given again. All by default.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A system to run; may be given again. [all]"),
     ] = None,
     splits: Annotated[
-        int | None, typer.Option(min=1, help="How many random splits, whatever --quick says.")
+        int | None,
+        typer.Option(
+            min=1, metavar="NUMBER", help="How many random splits, whatever --quick says."
+        ),
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes that run at once.")] = 2,
+    jobs: Annotated[
+        int, typer.Option(min=1, metavar="NUMBER", help="Processes that run at once.")
+    ] = 2,
     out: Annotated[
-        Path, typer.Option(help="Folder for results.json, report.md and index.html.")
+        Path, typer.Option(metavar="FOLDER", help="For results.json, report.md and index.html.")
     ] = Path("report"),
     cells: Annotated[
         Path | None,
-        typer.Option(help="Folder for finished cells, which are never run twice. [OUT/cells]"),
+        typer.Option(
+            metavar="FOLDER", help="For finished cells, which are never run twice. [OUT/cells]"
+        ),
     ] = None,
+    *,
+    talking: Talking,
 ) -> None:
-    """Run the paper's experiments, and those beyond it, and write a report with its figures.
+    """Run the paper's experiments, and those beyond it.
 
-    Finished parts are kept: after Ctrl-C the same command goes on where it was.
+    A report with all figures is written. Finished parts are kept: after Ctrl-C the same command
+    goes on where it was.
     """
     from setlearn.errors import SetlearnError
     from setlearn.experiments.report import tables_as_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import typer
 
@@ -32,10 +32,23 @@ def say_bad_rows(rows: Rows) -> None:
 
 @contextmanager
 def told_warnings() -> Iterator[None]:
-    """Say each different warning once, as a line, when the block is done."""
-    with warnings.catch_warnings(record=True) as caught:
+    """Say each different warning of the block once, as a line."""
+    said: set[str] = set()
+
+    def say_once(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        # Those of other packages are for programmers; people at a terminal cannot act on them.
+        if category.__module__.startswith("setlearn") and str(message) not in said:
+            said.add(str(message))
+            say([f"setlearn: warning: {message}"])
+
+    with warnings.catch_warnings():
         warnings.simplefilter("always")
+        warnings.showwarning = say_once
         yield
-    # Those of other packages are for programmers; people at a terminal cannot act on them.
-    ours = [w for w in caught if (type(w.message).__module__ or "").startswith("setlearn")]
-    say(f"setlearn: warning: {text}" for text in dict.fromkeys(str(w.message) for w in ours))

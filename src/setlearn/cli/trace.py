@@ -18,23 +18,32 @@ __all__ = ["trace"]
 def trace(
     model: Model,
     data: Annotated[
-        str | None, typer.Argument(help="A file with the row; - for stdin.", show_default=False)
+        str | None,
+        typer.Argument(
+            metavar="DATA", help="A file with the row; - for stdin.", show_default=False
+        ),
     ] = None,
-    row: Annotated[int, typer.Option(min=1, help="Which row of the file, from 1.")] = 1,
+    row: Annotated[
+        int, typer.Option(min=1, metavar="NUMBER", help="Which row of the file, from 1.")
+    ] = 1,
     text: Annotated[
         str | None,
-        typer.Option(help="The input itself instead of a file: a text, or a record as JSON."),
+        typer.Option(
+            metavar="INPUT", help="The input itself instead of a file: a text, or a record as JSON."
+        ),
     ] = None,
     known: Annotated[
         list[str] | None,
-        typer.Option(help="An element that is known from the start; may be given again."),
+        typer.Option(
+            metavar="ELEMENT", help="An element that is known from the start; may be given again."
+        ),
     ] = None,
     *,
     reading: Reading,
     opening: Opening,
     talking: Talking,
 ) -> None:
-    """Tell step by step how the set of one input is generated, and why it ends there."""
+    """Tell step by step how the set of one input comes about."""
     from setlearn.cli.opening import opened_model
     from setlearn.errors import ParameterError
     from setlearn.persistence import load

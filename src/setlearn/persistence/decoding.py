@@ -28,8 +28,10 @@ def decode(data: Encoded) -> Any:
     try:
         model = decoder.decode(data.config)
         decoder.check_all_used()
-    except SetlearnError:
+    except ModelError:
         raise
+    except SetlearnError as error:  # of a network, say, whose sizes it would not take
+        raise _damaged(error) from error
     except (ArithmeticError, LookupError, MemoryError, RecursionError) as error:
         raise _damaged(error) from error
     except (AttributeError, RuntimeError, TypeError, ValueError) as error:

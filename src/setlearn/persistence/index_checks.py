@@ -98,7 +98,7 @@ def _check_preprocessor(preprocessor: Any, n_features: int) -> None:
     if preprocessor is None:
         return
     taken = preprocessor._transformer_to_input_indices.values()
-    kinds = {type(step).__name__ for _, step, _ in preprocessor.transformers_}
+    kinds = {type(step).__name__ for _, step, _ in preprocessor.transformers_ if step != "drop"}
     columns = sorted(int(column) for columns in taken for column in columns)
     if kinds - {"FunctionTransformer", "OrdinalEncoder"} or columns != list(range(n_features)):
         raise unsound("boosted trees prepare other features than they say")

@@ -79,8 +79,7 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
         files[WEIGHTS] = save_tensors(data.tensors)
     if data.sklearn:
         files[SKLEARN] = dump_parts(data.sklearn)
-    # What could not be read again must not take the place of what could.
-    _put_together(files, unknown_types(files[SKLEARN]) if data.sklearn else [])
+    _check_readable(files)
     write_folder(Path(path), files)
 
 
@@ -124,6 +123,12 @@ def _put_together(files: Mapping[str, bytes], trusted: list[str]) -> tuple[Any, 
     for name in (CONFIG, VOCABULARY, CARD):
         if name not in files:
             raise ModelError(f"the model has no {name}; it is not whole")
+    others = sorted(set(files) - {CONFIG, VOCABULARY, CARD, WEIGHTS, SKLEARN})
+    if others:
+        raise ModelError(
+            f"the model holds {others[0]}, which this version does not know; it was written by a "
+            "later version, or not by setlearn"
+        )
     config, vocabulary = (parse_json(files[name], name) for name in (CONFIG, VOCABULARY))
     told = isinstance(config, dict) and all(
         isinstance(config.get(part), dict) for part in ("about", "facts", "model")
@@ -155,6 +160,17 @@ def _check_savable(model: Any) -> None:
         )
     if not hasattr(model, "rule_"):
         raise NotFittedError(f"this {type(model).__name__} is not fitted; call fit(X, y) first")
+
+
+def _check_readable(files: Mapping[str, bytes]) -> None:
+    """Raise where a model could not be loaded again: it must not take the place of one that can."""
+    unknown = unknown_types(files[SKLEARN]) if SKLEARN in files else []
+    try:
+        _put_together(files, unknown)
+    except ModelError as error:
+        raise ModelError(
+            f"the model cannot be saved, for it could not be loaded again: {error}"
+        ) from error
 
 
 def _to_json(value: Any) -> bytes:

@@ -87,6 +87,12 @@ def dump_parts(parts: Sequence[Any]) -> bytes:
             f"the model cannot be saved: skops cannot write one of {', '.join(kinds)} "
             f"({type(error).__name__}: {error!s:.120})"
         ) from error
+    nameless = [name for name in unknown_types(content) if "<" in name]
+    if nameless:
+        raise ModelError(
+            f"the model cannot be saved: it holds {nameless[0]}, and a file cannot hold code; use "
+            "a function or class that has a name in a module of yours"
+        )
     return content
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from setlearn.errors import ParameterError
 from setlearn.records.readers import RecordReader
 from setlearn.records.rows import as_rows
 from setlearn.records.targets import TargetReader, Task
@@ -78,9 +79,18 @@ class RecordModel:
         sets: list[frozenset[Hashable]] = self.model.predict(self._inputs(records))
         return sets
 
-    def predict_ranked(self, records: Any) -> list[list[tuple[Hashable, float]]]:
-        """List the elements of each predicted set with their scores, best first."""
-        return self.model.predict_ranked(self._inputs(records))
+    def predict_ranked(
+        self, records: Any, *, top: int | None = None
+    ) -> list[list[tuple[Hashable, float]]]:
+        """List the elements of each predicted set with their scores, best first.
+
+        With ``top``, list that many of the best labels instead; sequences have no such list.
+        """
+        if top is None:
+            return self.model.predict_ranked(self._inputs(records))
+        if self.task == "sequences":
+            raise ParameterError("top is for labels; for sequences, leave it out")
+        return self.model.predict_ranked(self._inputs(records), top=top)
 
     def complete(self, records: Any, known: Any) -> list[frozenset[Hashable]]:
         """Given these elements, what else? One set of known elements a record."""

@@ -1,8 +1,4 @@
-"""The command line, as people call it: in a process of its own."""
-
-import os
-import subprocess
-import sys
+"""``setlearn reproduce``, as people call it: in a process of its own."""
 
 import numpy as np
 import pytest
@@ -11,16 +7,7 @@ from setlearn.experiments.cell import Cell
 from setlearn.experiments.reproduce import CURVE_SHARES
 from setlearn.experiments.store import CellStore
 from setlearn.experiments.tables import TABLES
-
-
-def setlearn(*arguments, **environment):
-    return subprocess.run(
-        [sys.executable, "-m", "setlearn", *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "COLUMNS": "100", **environment},
-        check=False,
-    )
+from tests.cli.running import run, run_process
 
 
 @pytest.fixture
@@ -57,34 +44,16 @@ def test_reproduce_what_is_missing_and_then_nothing(data, tmp_path, monkeypatch)
     monkeypatch.setenv("SETLEARN_DATA", str(data))
     keep_curve(tmp_path / "out" / "cells")
     command = ("reproduce", "--only", "yeast", "--splits", "1", "--out", str(tmp_path / "out"))
-    first = setlearn(*command)
-    assert first.returncode == 0, first.stderr
-    assert first.stdout.startswith("## YEAST (mF1, higher is better)")
-    assert "| SSG-CNN" in first.stdout
-    assert "1 cells to run, 3 kept from before" in first.stderr
+    first = run_process(*command)
+    assert first.code == 0, first.err
+    assert first.out.startswith("## YEAST (mF1, higher is better)")
+    assert "| SSG-CNN" in first.out
+    assert "1 cells to run, 3 kept from before" in first.err
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert names == ["cells", "index.html", "report.md", "results.json"]
-    again = setlearn(*command, "--cells", str(tmp_path / "out" / "cells"))
-    assert "0 cells to run, 4 kept from before" in again.stderr
-    assert again.stdout == first.stdout
-
-
-def test_help():
-    assert "reproduce" in setlearn("--help").stdout
-    shown = setlearn("reproduce", "--help").stdout
-    for option in ("--quick", "--only", "--splits", "--jobs", "--out", "--cells", "--debug"):
-        assert option in shown
-
-
-def test_help_does_not_import_what_is_slow():
-    code = (
-        "import sys; from setlearn.cli import app; "
-        "print(sorted({'torch', 'sklearn', 'numpy', 'matplotlib'} & set(sys.modules)))"
-    )
-    answer = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert answer.stdout.strip() == "[]"
+    again = run_process(*command, "--cells", str(tmp_path / "out" / "cells"))
+    assert "0 cells to run, 4 kept from before" in again.err
+    assert again.out == first.out
 
 
 @pytest.mark.parametrize(
@@ -94,40 +63,38 @@ def test_help_does_not_import_what_is_slow():
         (("reproduce", "--system", "SSG-X"), "there is no system 'SSG-X'"),
         (("reproduce", "--splits", "0"), "--splits"),
         (("reproduce", "--jobs", "many"), "--jobs"),
-        (("reproduce", "--fast"), "--fast"),
-        (("produce",), "No such command 'produce'"),
     ],
 )
 def test_a_mistake_in_what_is_asked(arguments, message):
-    answer = setlearn(*arguments)
-    assert answer.returncode == 2
-    assert message in answer.stderr
-    assert "Traceback" not in answer.stderr
-    assert answer.stdout == ""
+    answer = run(*arguments)
+    assert answer.code == 2
+    assert message in answer.err
+    assert "Traceback" not in answer.err
+    assert answer.out == ""
 
 
 class TestTrouble:
     def test_a_folder_that_cannot_be_written_to(self, tmp_path):
         (tmp_path / "file").write_text("not a folder")
-        answer = setlearn("reproduce", "--only", "task2", "--out", str(tmp_path / "file" / "out"))
-        assert answer.returncode == 1
-        [line] = answer.stderr.splitlines()
+        answer = run("reproduce", "--only", "task2", "--out", str(tmp_path / "file" / "out"))
+        assert answer.code == 1
+        [line] = answer.err.splitlines()
         assert line.startswith("setlearn: the folder")
         assert "cannot be written to (Not a directory); choose another one" in line
 
     def test_debug_shows_where(self, tmp_path):
         (tmp_path / "file").write_text("not a folder")
-        answer = setlearn("reproduce", "--debug", "--out", str(tmp_path / "file" / "out"))
-        assert "Traceback" in answer.stderr
-        assert "_check_writable" in answer.stderr
+        answer = run_process("reproduce", "--debug", "--out", str(tmp_path / "file" / "out"))
+        assert "Traceback" in answer.err
+        assert "_check_writable" in answer.err
 
     def test_data_that_cannot_be_read(self, data, tmp_path):
         (data / "yeast.npz").write_bytes(b"PK is not enough")
         out = tmp_path / "out"
-        answer = setlearn(
+        answer = run_process(
             "reproduce", "--only", "yeast", "--out", str(out), SETLEARN_DATA=str(data)
         )
-        assert answer.returncode == 1
-        assert "Not run: yeast split 0 and 12 more: yeast.npz in the folder" in answer.stdout
-        assert answer.stderr.splitlines()[-1] == ("setlearn: no experiment could be run; see above")
+        assert answer.code == 1
+        assert "Not run: yeast split 0 and 12 more: yeast.npz in the folder" in answer.out
+        assert answer.err.splitlines()[-1] == ("setlearn: no experiment could be run; see above")
         assert "Not run" in (out / "index.html").read_text()

@@ -1,0 +1,40 @@
+"""Models that several files of tests ask: fitted once, by the command itself."""
+
+import pytest
+
+from tests.cli.files import tagged_texts, word_forms, write_csv, write_jsonl
+from tests.cli.running import run
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("cli")
+
+
+@pytest.fixture(scope="session")
+def photos(folder):
+    """A table of texts with tags."""
+    return write_csv(folder / "photos.csv", tagged_texts(90))
+
+
+@pytest.fixture(scope="session")
+def tagger(folder, photos):
+    """A model of labels, fitted on the table."""
+    ended = run("fit", photos, "--target", "tags", "--learner", "logistic", "-o", folder / "tagger")
+    assert ended.code == 0, ended.err
+    return folder / "tagger"
+
+
+@pytest.fixture(scope="session")
+def words(folder):
+    """Words with their forms."""
+    return write_jsonl(folder / "words.jsonl", word_forms(16))
+
+
+@pytest.fixture(scope="session")
+def speller(folder, words):
+    """A model of sequences, hardly trained."""
+    command = ("fit", words, "--target", "forms", "--task", "sequences", "--network", "lstm")
+    ended = run(*command, "--max-steps", 3, "-o", folder / "speller")
+    assert ended.code == 0, ended.err
+    return folder / "speller"

@@ -1,0 +1,89 @@
+"""What people see before anything runs: help, completion, and mistakes in the arguments."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.running import run, run_process
+
+VERBS = ("fit", "predict", "evaluate", "complete", "trace", "inspect", "doctor", "reproduce")
+
+
+def test_help_tells_of_all_verbs_in_whole_lines():
+    shown = run("--help").out
+    told = shown[shown.index("Commands:") : shown.index("Exit codes:")].strip().splitlines()[1:]
+    assert sorted(line.split()[0] for line in told) == sorted(VERBS)
+    assert all(line.endswith(".") and not line.endswith("...") for line in told)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_of_a_verb(verb):
+    ended = run(verb, "--help")
+    assert ended.code == 0
+    assert "<list" not in ended.out
+    assert "<str>" not in ended.out.partition("Options:")[2]
+    assert "--debug" in ended.out
+    # Options are small letters; typer takes a metavar that is the name in capitals for the option.
+    assert not re.search("--[A-Z]", ended.out)
+
+
+def test_every_guess_of_fit_can_be_overruled():
+    shown = run("fit", "--help").out
+    overrule = ("--target", "--input", "--kind", "--task", "--separator", "--text", "--tokens")
+    for option in (*overrule, "--learner", "--network", "--rule", "--format", "--delimiter"):
+        assert option in shown
+
+
+def test_help_imports_nothing_slow():
+    code = (
+        "import sys; sys.argv = ['setlearn', 'fit', '--help']\n"
+        "from setlearn.cli import main\n"
+        "try: main()\n"
+        "except SystemExit as ending: code = ending.code\n"
+        "slow = {'torch', 'sklearn', 'scipy', 'numpy', 'pandas', 'matplotlib', 'pyarrow', 'arff'}\n"
+        "print(code, sorted(slow & set(sys.modules)), file=sys.stderr)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stderr.strip() == "0 []"
+
+
+def test_version():
+    assert run("--version").out.startswith("setlearn ")
+
+
+def test_the_shell_completes_verbs_and_options():
+    def completed(*words):
+        asked = {"COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
+        return run_process(_SETLEARN_COMPLETE="complete_bash", **asked).out.split()
+
+    assert completed("setlearn", "pre") == ["predict"]
+    assert "--validation" in completed("setlearn", "fit", "--val")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "Usage: setlearn"),
+        (("pre",), "No such command 'pre'. Did you mean 'predict'?"),
+        (("fit",), "Missing argument 'DATA'"),
+        (("fit", "x.csv", "--fast"), "--fast"),
+        (("fit", "x.csv", "--validation", "0.95"), "--validation"),
+        (("fit", "x.csv", "--task", "numbers"), "--task"),
+        (("trace", "model"), "give either a file or --text"),
+    ],
+)
+def test_a_mistake_in_the_arguments(arguments, message):
+    ended = run(*arguments)
+    assert ended.code == 2
+    assert ended.out == ""
+    assert message in ended.err
+
+
+def test_a_mistake_in_the_arguments_as_json():
+    ended = run("predict", "model", "--json")
+    assert ended.code == 2
+    assert ended.document["error"]["code"] == 2
+    assert "DATA" in ended.document["error"]["message"]
+    assert "DATA" in ended.err

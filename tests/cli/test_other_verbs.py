@@ -1,0 +1,125 @@
+"""``evaluate``, ``complete``, ``trace``, ``inspect`` and ``doctor``."""
+
+import json
+
+import pytest
+
+from tests.cli.files import tagged_texts, write_jsonl
+from tests.cli.running import run
+
+
+@pytest.fixture(scope="module")
+def judged(folder):
+    """Texts with their true tags, one of which no model knows."""
+    rows = tagged_texts(40, seed=2)
+    rows[5]["tags"] = ["city", "night", "sea", "dragon"]
+    return write_jsonl(folder / "judged.jsonl", rows)
+
+
+class TestEvaluate:
+    def test_for_people(self, tagger, judged):
+        ended = run("evaluate", tagger, judged)
+        assert ended.code == 0
+        parts = ("mean F1", "exact match", "each label", "macro mean", "sizes of sets")
+        for part in (*parts, "worst answers", "never seen in training, so never found: dragon"):
+            assert part in ended.out
+        assert "judged.jsonl, line 6: " in ended.out
+
+    def test_for_programs(self, tagger, judged):
+        document = run("evaluate", tagger, judged, "--json", "--worst", 1).document
+        assert document["report"]["n_samples"] == 40
+        assert len(document["labels"]["labels"]) == 4
+        assert document["never_seen_in_training"] == ["dragon"]
+        [worst] = document["worst"]
+        assert worst["place"] == "judged.jsonl, line 6"
+        assert "dragon" in worst["missed"]
+
+    def test_another_column(self, tagger, tmp_path):
+        rows = [{"text": row["text"], "truth": row["tags"]} for row in tagged_texts(5)]
+        data = write_jsonl(tmp_path / "rows.jsonl", rows)
+        assert run("evaluate", tagger, data).code == 3
+        assert run("evaluate", tagger, data, "--target", "truth").code == 0
+
+    def test_rows_without_truth_are_left_out(self, tagger, tmp_path):
+        data = write_jsonl(tmp_path / "rows.jsonl", [*tagged_texts(5), {"text": "no truth"}])
+        document = run("evaluate", tagger, data, "--skip-bad", "--json").document
+        assert (document["report"]["n_samples"], document["left_out"]) == (5, 1)
+
+    def test_sequences(self, speller, words):
+        document = run("evaluate", speller, words, "--json").document
+        assert document["labels"] is None
+        assert document["report"]["mean_edit_distance"] is not None
+
+
+class TestComplete:
+    def test_known_elements_are_not_repeated(self, tagger, photos):
+        for answer in run("complete", tagger, photos, "--known", "tags").answers:
+            assert not set(answer["known"]) & set(answer["prediction"])
+
+    def test_elements_that_the_model_does_not_know(self, tagger, tmp_path):
+        rows = tagged_texts(5)
+        rows[2]["tags"] = ["dragon"]
+        data = write_jsonl(tmp_path / "rows.jsonl", rows)
+        command = ("complete", tagger, data, "--known", "tags")
+        ended = run(*command)
+        assert ended.code == 3
+        assert "rows.jsonl, line 3: " in ended.err
+        assert "'dragon'" in ended.err
+        assert len(ended.answers) == 2
+        ignored = run(*command, "--unknown", "ignore")
+        assert len(ignored.answers) == 5
+        assert ignored.err.startswith("setlearn: warning: 1 known element(s)")
+        skipped = run(*command, "--skip-bad", "--json").document
+        assert (skipped["n_answers"], skipped["left_out"]) == (4, 1)
+
+    def test_a_column_that_is_not_there(self, tagger, photos):
+        ended = run("complete", tagger, photos, "--known", "tag")
+        assert ended.code == 3
+        assert "did you mean 'tags'? the columns are tags, text" in ended.err
+
+
+class TestTrace:
+    def test_a_text(self, tagger):
+        ended = run("trace", tagger, "--text", "a boat on a wave")
+        assert ended.code == 0
+        assert "stopped: " in ended.out
+        document = run("trace", tagger, "--text", "a boat on a wave", "--json").document
+        assert document["result"] == ["sea"]
+
+    def test_a_record(self, tagger):
+        text = json.dumps({"text": "a boat on a wave"})
+        assert run("trace", tagger, "--text", text, "--json").document["result"] == ["sea"]
+
+    def test_a_row_of_a_file(self, tagger, photos):
+        ended = run("trace", tagger, photos, "--row", 3, "--known", "night", "--json")
+        assert ended.document["known"] == ["night"]
+        too_far = run("trace", tagger, photos, "--row", 91)
+        assert too_far.code == 3
+        assert "photos.csv has 90 rows, but row 91 was asked for" in too_far.err
+
+    def test_sequences(self, speller):
+        assert run("trace", speller, "--text", "ab").code == 0
+
+
+class TestInspect:
+    def test_labels(self, tagger):
+        document = run("inspect", tagger, "--json").document
+        assert document["elements"] == ["city", "night", "sea"]
+        assert document["about"]["data"]["file"] == "photos.csv"
+        assert len(document["about"]["data"]["sha256"]) == 64
+        assert "weights.safetensors" in document["files"]
+        shown = run("inspect", tagger).out
+        for part in ("λ", "city, night, sea", "guesses", "versions", "scikit-learn"):
+            assert part in shown
+
+    def test_sequences(self, speller):
+        assert run("inspect", speller, "--json").document["task"] == "sets of sequences"
+
+
+def test_doctor():
+    ended = run("doctor", "--json")
+    assert ended.code == 0
+    assert ended.document["well"] is True
+    assert ended.document["packages"]["numpy"]
+    shown = run("doctor").out
+    assert "pip install 'setlearn[" in shown or "missing" not in shown

@@ -1,0 +1,162 @@
+"""``setlearn predict``: answers in the order of the rows, from anywhere to anywhere."""
+
+import csv
+import json
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import setlearn
+from setlearn.rules import TopK
+from tests.cli.files import tagged_texts, write_jsonl
+from tests.cli.running import run
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return tagged_texts(3000, seed=1)
+
+
+@pytest.fixture(scope="module")
+def data(folder, rows):
+    """More rows than a batch has."""
+    return write_jsonl(folder / "more.jsonl", rows)
+
+
+def test_one_answer_a_row_in_their_order(tagger, data, rows):
+    ended = run("predict", tagger, data)
+    assert ended.code == 0
+    assert ended.err == ""
+    right = [
+        answer["prediction"] == row["tags"] for answer, row in zip(ended.answers, rows, strict=True)
+    ]
+    assert len(right) == 3000
+    assert np.mean(right) > 0.9  # which answers of other rows would not be
+
+
+def test_from_stdin_to_stdout(tagger, data):
+    ended = run("predict", tagger, "-", "-o", "-", stdin=data.read_bytes())
+    assert ended.err == "standard input looks like jsonl, and is read as such\n"
+    assert ended.out == run("predict", tagger, data).out
+
+
+def test_scores_and_the_row_itself(tagger, photos):
+    first = run("predict", tagger, photos, "--scores", "--with-input").answers[0]
+    assert list(first) == ["text", "tags", "prediction"]
+    scores = [score for _, score in first["prediction"]]
+    assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize("name", ["answers.jsonl", "answers", "answers.txt", "answers.csv"])
+def test_to_a_file(tagger, photos, tmp_path, name):
+    out = tmp_path / name
+    ended = run("predict", tagger, photos, "--out", out)
+    assert (ended.code, ended.out) == (0, "")
+    if name.endswith("csv"):
+        with out.open(newline="") as file:
+            answers = [row["prediction"].split(";") for row in csv.DictReader(file)]
+    else:
+        answers = [json.loads(line)["prediction"] for line in out.read_text().splitlines()]
+    assert answers == [answer["prediction"] for answer in run("predict", tagger, photos).answers]
+
+
+def test_a_format_that_can_only_be_read(tagger, photos, tmp_path):
+    ended = run("predict", tagger, photos, "--out", tmp_path / "answers.parquet")
+    assert ended.code == 2
+    assert "parquet can only be read" in ended.err
+
+
+def test_one_document(tagger, photos, tmp_path):
+    document = run("predict", tagger, photos, "--json").document
+    assert document["n_answers"] == len(document["answers"]) == 90
+    assert document["left_out"] == 0
+    out = tmp_path / "answers.jsonl"
+    told = run("predict", tagger, photos, "--json", "--out", out).document
+    assert told == {"out": str(out), "n_answers": 90, "left_out": 0, "bad_rows": []}
+    assert [json.loads(line) for line in out.read_text().splitlines()] == document["answers"]
+
+
+class TestBadRows:
+    @pytest.fixture
+    def broken(self, tmp_path):
+        rows = tagged_texts(8)
+        rows[3:3] = ['{"text": ', {"text": [1, 2]}]
+        return write_jsonl(tmp_path / "broken.jsonl", rows)
+
+    def test_answers_before_the_bad_row_are_given(self, tagger, broken):
+        ended = run("predict", tagger, broken)
+        assert ended.code == 3
+        assert len(ended.answers) == 3
+        assert ended.err == (
+            "setlearn: broken.jsonl, line 4: is not JSON (Expecting value at character 9); "
+            "correct it, or leave such rows out with --skip-bad\n"
+        )
+
+    def test_a_row_that_the_model_cannot_read(self, tagger, broken):
+        lines = broken.read_text().splitlines(keepends=True)
+        broken.write_text("".join([*lines[:3], *lines[4:]]))
+        ended = run("predict", tagger, broken)
+        assert ended.code == 3
+        assert len(ended.answers) == 3
+        assert "broken.jsonl, line 4: column 'text' holds [1, 2]" in ended.err
+        assert "--skip-bad" in ended.err
+
+    def test_they_are_left_out_and_counted(self, tagger, broken):
+        ended = run("predict", tagger, broken, "--skip-bad")
+        assert ended.code == 0
+        lines = [int(answer["row"].rpartition(" ")[2]) for answer in ended.answers]
+        assert lines == [1, 2, 3, 6, 7, 8, 9, 10]
+        assert ended.err.endswith("left out: 2 bad row(s) of broken.jsonl\n")
+        document = run("predict", tagger, broken, "--skip-bad", "--json").document
+        assert document["left_out"] == len(document["bad_rows"]) == 2
+
+    def test_a_file_is_whole_or_as_it_was(self, tagger, broken, tmp_path):
+        out = tmp_path / "answers.jsonl"
+        out.write_text("of yesterday")
+        assert run("predict", tagger, broken, "--out", out).code == 3
+        assert out.read_text() == "of yesterday"
+        assert sorted(path.name for path in tmp_path.iterdir()) == [out.name, broken.name]
+
+
+@pytest.fixture(scope="module")
+def bare(folder):
+    """A model without columns."""
+    X = np.random.RandomState(0).normal(size=(40, 2))
+    Y = [{"high" if x[0] > 0 else "low"} for x in X]
+    model = setlearn.SetClassifier(rule=TopK(1), random_state=0).fit(X, Y)
+    setlearn.save(model, folder / "bare")
+    return folder / "bare"
+
+
+class TestModelsSavedFromPython:
+    def test_columns_are_guessed_and_said(self, bare):
+        ended = run("predict", bare, "-", stdin=b'{"a": 3, "b": 0}\n{"a": -3, "b": 0}\n')
+        assert [answer["prediction"] for answer in ended.answers] == [["high"], ["low"]]
+        assert "inputs: a, b (all columns but the target)" in ended.err
+
+    def test_columns_are_named(self, bare):
+        rows = b'{"name": "n", "b": 0, "a": 3}'
+        assert run("predict", bare, "-", stdin=rows).code == 3
+        ended = run("predict", bare, "-", "--input", "a", "--input", "b", stdin=rows)
+        assert ended.answers == [{"prediction": ["high"]}]
+
+    def test_columns_need_no_name_where_the_model_knows_them(self, tagger, photos):
+        ended = run("predict", tagger, photos, "--input", "text")
+        assert ended.code == 2
+        assert "this one reads text" in ended.err
+
+
+def test_memory_does_not_grow_with_the_rows(tagger, tmp_path):
+    def peak(n_rows):
+        data = write_jsonl(tmp_path / "rows.jsonl", tagged_texts(n_rows))
+        tracemalloc.start()
+        try:
+            assert run("predict", tagger, data, "--out", tmp_path / "answers.jsonl").code == 0
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    few = peak(4_000)
+    # An answer takes some 300 bytes: were they kept, it would be 5 MB more.
+    assert peak(20_000) < few + 500_000

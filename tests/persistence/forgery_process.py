@@ -1,0 +1,51 @@
+"""Loads and asks forged models until one brings the process down: ``python -m`` this.
+
+Says which one it is about to load, so that whoever started it knows which one that was.
+"""
+
+import faulthandler
+import json
+import resource
+import shutil
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import setlearn
+from setlearn.errors import SetlearnError
+from tests.persistence.forged_files import forged
+from tests.persistence.forgery_cases import forgery_cases
+from tests.persistence.mutations import seeded
+from tests.persistence.small_models import quiet_answers, written
+
+MOST_ADDRESSES = 6 << 30
+MOST_SECONDS = 20
+
+
+def main(folder, n_each):
+    loaded = 0
+    for name, case in forgery_cases().items():
+        whole = {path.name: path.read_bytes() for path in sorted((folder / name).iterdir())}
+        for number in range(n_each):
+            (folder / "last.txt").write_text(f"{name} {number}")
+            faulthandler.dump_traceback_later(MOST_SECONDS, exit=True)
+            loaded += survives(forged(whole, seeded(number)), case, folder / "forged")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    (folder / "end.json").write_text(json.dumps({"loaded": loaded, "kilobytes": peak}))
+
+
+def survives(files, case, folder):
+    """Load and ask; say whether it could be loaded."""
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        model = setlearn.load(written(files, folder))
+    except SetlearnError:
+        return False
+    with suppress(Exception):  # whatever Python can say of a model that makes no sense
+        quiet_answers(model, case)
+    return True
+
+
+if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_ADDRESSES, MOST_ADDRESSES))
+    main(Path(sys.argv[1]), int(sys.argv[2]))

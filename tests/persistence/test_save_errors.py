@@ -1,0 +1,143 @@
+"""What cannot be saved is refused with a reason, and what was there before stays."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import setlearn
+from setlearn import SequenceSetGenerator, SetClassifier
+from setlearn.errors import ModelError, NotFittedError, ParameterError, UntrustedModelError
+from setlearn.networks import LSTM
+from setlearn.rules import TopK
+from tests.persistence.own_learner import OwnLearner, doubled
+from tests.persistence.small_models import WORDS, label_case, quiet_answers
+
+OWN = "tests.persistence.own_learner.OwnLearner"
+
+
+def fitted(learner, **parameters):
+    X, Y = [[0.0], [1.0], [2.0], [3.0]], [{"a"}, {"a", "b"}, {"b"}, set()]
+    return SetClassifier(learner, TopK(1), **parameters).fit(X, Y)
+
+
+def test_a_model_that_is_not_fitted(tmp_path):
+    with pytest.raises(NotFittedError, match="call fit"):
+        setlearn.save(SetClassifier(), tmp_path / "model")
+
+
+@pytest.mark.parametrize("thing", [LogisticRegression(), {}, None, "model"])
+def test_what_is_no_model(thing, tmp_path):
+    with pytest.raises(ModelError, match="give a fitted SetClassifier or SequenceSetGenerator"):
+        setlearn.save(thing, tmp_path / "model")
+
+
+def test_a_function_as_tokens(tmp_path):
+    generator = SequenceSetGenerator(LSTM(2, 2, 2), tokens=str.split, max_steps=1, random_state=0)
+    model = generator.fit(WORDS, [{x} for x in WORDS])
+    with pytest.raises(ModelError, match=r'a file cannot hold code; .* tokens="word"'):
+        setlearn.save(model, tmp_path / "model")
+
+
+def test_a_function_without_a_name(tmp_path):
+    learner = make_pipeline(FunctionTransformer(lambda X: X), LogisticRegression())
+    with pytest.raises(ModelError, match=r"<lambda>, and a file cannot hold code"):
+        setlearn.save(fitted(learner), tmp_path / "model")
+
+
+def test_a_class_inside_a_function(tmp_path):
+    class Hidden(OwnLearner):
+        """One that no other process can find."""
+
+    with pytest.raises(ModelError, match="could not be loaded again"):
+        setlearn.save(fitted(Hidden()), tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_types_of_ones_own_must_be_named(tmp_path):
+    model = fitted(OwnLearner())
+    setlearn.save(model, tmp_path / "model")
+    with pytest.raises(UntrustedModelError, match=rf"trusted=\['{OWN}'\]"):
+        setlearn.load(tmp_path / "model")
+    with pytest.raises(UntrustedModelError, match=OWN):
+        setlearn.load(tmp_path / "model", trusted=["some.other.Type"])
+    loaded = setlearn.load(tmp_path / "model", trusted=[OWN])
+    assert loaded.predict([[1.0]]) == model.predict([[1.0]])
+
+
+def test_functions_of_ones_own_must_be_named(tmp_path):
+    learner = make_pipeline(FunctionTransformer(doubled), LogisticRegression())
+    setlearn.save(fitted(learner), tmp_path / "model")
+    with pytest.raises(UntrustedModelError, match=r"own_learner\.doubled"):
+        setlearn.load(tmp_path / "model")
+    name = "tests.persistence.own_learner.doubled"
+    assert setlearn.load(tmp_path / "model", trusted=[name]).predict([[0.0]]) == [{"a"}]
+
+
+@pytest.mark.parametrize("everything", [True, "all", ["*"], [None], 1])
+def test_there_is_no_way_to_trust_everything(everything, tmp_path):
+    setlearn.save(fitted(OwnLearner()), tmp_path / "model")
+    with pytest.raises(ParameterError, match=r"full name|list of names"):
+        setlearn.load(tmp_path / "model", trusted=everything)
+
+
+def test_what_is_told_must_be_plain(tmp_path):
+    with pytest.raises(ModelError, match="give plain texts and numbers"):
+        setlearn.save(fitted(None), tmp_path / "model", about={"when": object()})
+
+
+def test_other_things_are_never_overwritten(tmp_path):
+    model = fitted(LogisticRegression())
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "notes").write_text("mine")
+    setlearn.save(model, tmp_path / "model")
+    (tmp_path / "link").symlink_to(tmp_path / "model")
+    for name, told in (("file", "is a file"), ("folder", "other things"), ("link", "symbolic")):
+        with pytest.raises(ModelError, match=told):
+            setlearn.save(model, tmp_path / name)
+    assert (tmp_path / "file").read_text() == (tmp_path / "folder" / "notes").read_text() == "mine"
+
+
+def test_an_empty_folder_and_missing_parents_are_fine(tmp_path):
+    model = fitted(LogisticRegression())
+    (tmp_path / "empty").mkdir()
+    for path in (tmp_path / "empty", tmp_path / "some" / "where" / "[odd] *name?"):
+        for _ in range(2):
+            setlearn.save(model, path)
+        assert setlearn.load(path).predict([[0.0]]) == [{"a"}]
+    assert {entry.name for entry in tmp_path.iterdir()} == {"empty", "some"}
+
+
+FULL_DISK = """
+import resource, sys
+import setlearn
+model = setlearn.load(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+try:
+    setlearn.save(model, sys.argv[2])
+except setlearn.errors.ModelError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files can be limited on POSIX systems alone")
+def test_a_disk_that_is_full(tmp_path):
+    """A limit on the size of files fails in the middle of writing, as a full disk does."""
+    for seed, name in enumerate(("new", "old")):
+        setlearn.save(label_case(seed).fit(), tmp_path / name)
+    before = quiet_answers(setlearn.load(tmp_path / "old"), label_case(1))
+    code = f"import setlearn.errors{FULL_DISK}"
+    told = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "new", tmp_path / "old"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert f"could not be written to {tmp_path / 'old'} (File too large)" in told
+    assert quiet_answers(setlearn.load(tmp_path / "old"), label_case(1)) == before
+    assert {entry.name for entry in tmp_path.iterdir()} == {"new", "old"}
