@@ -20,7 +20,7 @@ from setlearn.persistence.folder import read_folder
 from setlearn.records import as_rows, plan_records
 from tests.cli.files import word_forms
 
-KILLS = int(os.environ.get("SETLEARN_KILLS", "20"))
+KILLS = int(os.environ.get("SETLEARN_KILLS", "10"))
 EPOCHS = 3
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes are forked and killed")

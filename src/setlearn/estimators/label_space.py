@@ -99,6 +99,15 @@ class LabelSpace:
             return kept.toarray().astype(self.dtype)
         return self.answer_sets(kept)
 
+    def as_sets(self, answer: Any) -> list[frozenset[Hashable]]:
+        """What `answer` gave, as frozensets, whatever kind ``fit`` was given."""
+        if self.kind == "sets":
+            sets: list[frozenset[Hashable]] = answer
+            return sets
+        if self.kind == "classes":
+            return [frozenset([label]) for label in answer.tolist()]
+        return self.answer_sets(sparse.csr_array(answer != 0))
+
     def answer_sets(self, kept: sparse.csr_array) -> list[frozenset[Hashable]]:
         """Kept labels as frozensets, whatever kind ``fit`` was given."""
         chosen = self.classes.astype(object)[kept.indices].tolist()

@@ -1,6 +1,6 @@
 """From the rows of a file to a fitted set predictor, and back."""
 
-from setlearn.records.bare_models import record_model_for
+from setlearn.records.bare_models import reading_x, record_model_for
 from setlearn.records.columns import Column, guess_columns
 from setlearn.records.kinds import Kind
 from setlearn.records.model import RecordModel
@@ -28,5 +28,6 @@ __all__ = [
     "guess_columns",
     "guess_targets",
     "plan_records",
+    "reading_x",
     "record_model_for",
 ]

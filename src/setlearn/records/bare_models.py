@@ -19,7 +19,7 @@ from setlearn.records.readers import FeatureReader, RecordReader, TextReader
 from setlearn.records.target_guess import USUAL_NAMES
 from setlearn.records.targets import TargetReader
 
-__all__ = ["record_model_for"]
+__all__ = ["reading_x", "record_model_for"]
 
 USUAL_INPUT = "x"
 
@@ -58,12 +58,40 @@ def record_model_for(
     return RecordModel(reader, targets, model), [f"inputs: {listed_names(names)} ({why})"]
 
 
+def reading_x(model: Any) -> RecordModel:
+    """Let a fitted estimator read records with one column, x, or the bare values of that.
+
+    Examples
+    --------
+    >>> from setlearn import SetClassifier
+    >>> from setlearn.rules import TopK
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]
+    >>> plain = SetClassifier(rule=TopK(1), random_state=0).fit(X, [{"a"}, {"b"}, {"b"}, {"a"}])
+    >>> reading_x(plain).predict([[1.0, 0.0], {"x": [0.0, 0.0]}])
+    [frozenset({'b'}), frozenset({'a'})]
+    """
+    width = _n_features(model)
+    if width is not None:
+        example: Any = [0.0] * width
+    else:
+        example = ["a", "token"] if _reads_tokens(model) else "a text"
+    return record_model_for(model, Row("", {USUAL_INPUT: example}))[0]
+
+
+def _reads_tokens(model: Any) -> bool:
+    """Whether a sequence model was fitted on lists of tokens, as far as its tokens tell."""
+    reader = getattr(model, "reader_", None)
+    tokens = getattr(reader, "tokens", ())
+    by_character = reader is not None and reader.tokeniser.split == "char"
+    return by_character and any(not isinstance(t, str) or len(t) > 1 for t in tokens)
+
+
 def _input_names(model: Any, row: Row, inputs: Sequence[str] | None) -> tuple[list[str], str]:
     there = list(row.record)
     if inputs:
         return resolve_names(inputs, there), "as given"
     trained_on = getattr(model, "feature_names_in_", None)
-    if trained_on is not None:
+    if trained_on is not None and USUAL_INPUT not in there:
         return resolve_names(trained_on.tolist(), there), "as in training"
     if USUAL_INPUT in there:
         return [USUAL_INPUT], "by its name"

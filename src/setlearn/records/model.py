@@ -76,8 +76,7 @@ class RecordModel:
 
     def predict(self, records: Any) -> list[frozenset[Hashable]]:
         """Predict the set of each record."""
-        sets: list[frozenset[Hashable]] = self.model.predict(self._inputs(records))
-        return sets
+        return self._as_sets(self.model.predict(self._inputs(records)))
 
     def predict_ranked(
         self, records: Any, *, top: int | None = None
@@ -86,16 +85,14 @@ class RecordModel:
 
         With ``top``, list that many of the best labels instead; sequences have no such list.
         """
-        if top is None:
-            return self.model.predict_ranked(self._inputs(records))
-        if self.task == "sequences":
-            raise ParameterError("top is for labels; for sequences, leave it out")
-        return self.model.predict_ranked(self._inputs(records), top=top)
+        if top is not None and self.task == "sequences":
+            raise ParameterError(f"top is for labels, not for sequences, got {top!r}; leave it out")
+        options: dict[str, Any] = {} if top is None else {"top": top}
+        return self.model.predict_ranked(self._inputs(records), **options)
 
     def complete(self, records: Any, known: Any) -> list[frozenset[Hashable]]:
         """Given these elements, what else? One set of known elements a record."""
-        sets: list[frozenset[Hashable]] = self.model.complete(self._inputs(records), known)
-        return sets
+        return self._as_sets(self.model.complete(self._inputs(records), known))
 
     def trace(self, record: Any, known: Any = ()) -> LabelTrace | SequenceTrace:
         """Tell step by step how the set of one record came about."""
@@ -114,3 +111,9 @@ class RecordModel:
 
     def _inputs(self, records: Any) -> Any:
         return self.reader.read(as_rows(records, self.reader.columns))
+
+    def _as_sets(self, answer: Any) -> list[frozenset[Hashable]]:
+        """Answers as sets, also of an estimator that was fitted on an indicator or on classes."""
+        is_list = isinstance(answer, list)
+        sets: list[frozenset[Hashable]] = answer if is_list else self.model.space_.as_sets(answer)
+        return sets

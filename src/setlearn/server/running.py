@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 from collections.abc import Callable
 
@@ -33,6 +34,7 @@ def serve(settings: Settings, say_address: Callable[[str], None]) -> None:
         ) from error
     with _listening(settings) as listening:
         workers = started_workers(settings)
+        listening.listen()  # from here on clients can come, and wait a moment
         host, port = listening.getsockname()[:2]
         say_address(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
         config = uvicorn.Config(
@@ -43,6 +45,8 @@ def serve(settings: Settings, say_address: Callable[[str], None]) -> None:
             limit_concurrency=MOST_CONNECTIONS,
             timeout_graceful_shutdown=LONGEST_GOODBYE,
         )
+        # uvicorn ends in peace, and then sends itself the signal again, which must not kill it.
+        signal.signal(signal.SIGTERM, lambda number, frame: None)
         uvicorn.Server(config).run(sockets=[listening])
 
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from setlearn.datasets.files.plain_values import plain
-from setlearn.errors import KindError, ParameterError, SetlearnError
+from setlearn.errors import SetlearnError
 from setlearn.persistence import SavedModel, read_model
-from setlearn.records import RecordModel
+from setlearn.records import RecordModel, reading_x
 from setlearn.rules import Margin
 
 __all__ = ["Ask", "Refusal", "ServedModel"]
@@ -48,7 +48,8 @@ class ServedModel:
 
     def __init__(self, saved: SavedModel) -> None:
         self.saved = saved
-        self.model = saved.model
+        bare = not isinstance(saved.model, RecordModel)
+        self.model: RecordModel = reading_x(saved.model) if bare else saved.model
 
     @classmethod
     def load(cls, path: Path, trusted: Sequence[str]) -> ServedModel:
@@ -57,10 +58,10 @@ class ServedModel:
 
     def describe(self) -> dict[str, Any]:
         """What GET /v1/model tells, but for the name."""
-        inner = self._estimator
+        inner = self.model.model
         lam = getattr(inner.rule_, "lam_", None)
         return {
-            "task": "sequences" if hasattr(inner, "vocabulary_") else "labels",
+            "task": self.model.task,
             "rule": repr(inner.rule_),
             "lam": None if lam is None else np.asarray(lam).tolist(),
             "classes": plain(inner.classes_.tolist()) if hasattr(inner, "classes_") else None,
@@ -100,62 +101,39 @@ class ServedModel:
         return [answers[end - len(ask.inputs) : end] for ask, end in zip(asks, ends, strict=True)]
 
     def _predict(self, ask: Ask, inputs: list[Any], known: list[Any]) -> list[Any]:
-        return [plain(one) for one in self.model.predict(self._read(inputs))]
+        return [plain(one) for one in self.model.predict(inputs)]
 
     def _rank(self, ask: Ask, inputs: list[Any], known: list[Any]) -> list[Any]:
-        if ask.top is not None and hasattr(self._estimator, "vocabulary_"):
-            raise ParameterError("top is for labels")
-        top = {} if ask.top is None else {"top": ask.top}
-        ranked = self.model.predict_ranked(self._read(inputs), **top)
+        ranked = self.model.predict_ranked(inputs, top=ask.top)
         return [[{"element": plain(e), "score": score} for e, score in one] for one in ranked]
 
     def _complete(self, ask: Ask, inputs: list[Any], known: list[Any]) -> list[Any]:
         sets = [self._known(one) for one in known]
-        return [plain(one) for one in self.model.complete(self._read(inputs), sets)]
+        return [plain(one) for one in self.model.complete(inputs, sets)]
 
     def _trace(self, ask: Ask, inputs: list[Any], known: list[Any]) -> list[Any]:
         model = self.model if ask.rule is None else self._with_rule(*ask.rule)
         return [
             model.trace(one, self._known(given)).to_dict()
-            for one, given in zip(self._read(inputs), known, strict=True)
+            for one, given in zip(inputs, known, strict=True)
         ]
 
-    @property
-    def _estimator(self) -> Any:
-        return self.model.model if isinstance(self.model, RecordModel) else self.model
-
-    def _with_rule(self, lam: float, rho: float) -> Any:
+    def _with_rule(self, lam: float, rho: float) -> RecordModel:
         """The model with another λ and ρ; what else its margin has learned stays."""
-        estimator = copy(self._estimator)
+        estimator = copy(self.model.model)
         rule = estimator.rule_
         if isinstance(rule, Margin):
             changed = copy(rule).set_params(lam=lam, rho=rho)
         else:
             changed = Margin(lam, rho=rho, min_size=1)
         estimator.rule_, estimator.completion_ = changed, None
-        if isinstance(self.model, RecordModel):
-            return replace(self.model, model=estimator)
-        return estimator
-
-    def _read(self, inputs: list[Any]) -> Any:
-        """Inputs as the model takes them: a model from Python wants an array of numbers."""
-        reads_numbers = hasattr(self._estimator, "n_features_in_") or hasattr(
-            getattr(self._estimator, "reader_", None), "n_features"
-        )
-        if isinstance(self.model, RecordModel) or not reads_numbers:
-            return inputs
-        if not all(isinstance(one, list) for one in inputs):
-            raise KindError("inputs are not lists of numbers")
-        return np.array(inputs, dtype=np.float64)
+        return replace(self.model, model=estimator)
 
     def _known(self, elements: list[Any]) -> frozenset[Any]:
         return frozenset(tuple(one) if isinstance(one, list) else one for one in elements)
 
     def _reads(self) -> list[dict[str, str]]:
-        if isinstance(self.model, RecordModel):
-            return [{"name": c.name, "kind": c.kind} for c in self.model.reader.columns]
-        numbers = getattr(self._estimator, "n_features_in_", None)
-        return [{"name": "x", "kind": "text or tokens" if numbers is None else "vector"}]
+        return [{"name": c.name, "kind": c.kind} for c in self.model.reader.columns]
 
     def _advice(self, ask: Ask, error: SetlearnError | None) -> str:
         columns = ", ".join(f"{one['name']} ({one['kind']})" for one in self._reads())

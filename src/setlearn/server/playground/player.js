@@ -1,0 +1,75 @@
+// Going through a story: step, back, play, by button and by key.
+
+import { byId } from "./dom.js";
+
+const SECONDS_A_STEP = 1.1;
+
+/** `show(step)` is called whenever another step is to be seen. */
+export function makePlayer(show) {
+  let step = 0;
+  let last = 0;
+  let ticking;
+
+  function go(wanted) {
+    step = Math.max(0, Math.min(last, wanted));
+    byId("where").textContent = `step ${step} of ${last}`;
+    for (const id of ["first", "back"]) setDisabled(byId(id), step === 0);
+    for (const id of ["step", "last"]) setDisabled(byId(id), step === last);
+    show(step);
+  }
+
+  function pause() {
+    clearInterval(ticking);
+    ticking = undefined;
+    byId("play").textContent = "Play";
+    byId("play").ariaPressed = "false";
+  }
+
+  function play() {
+    if (ticking !== undefined) return pause();
+    if (step === last) go(0);
+    byId("play").textContent = "Pause";
+    byId("play").ariaPressed = "true";
+    ticking = setInterval(() => {
+      go(step + 1);
+      if (step === last) pause();
+    }, 1000 * SECONDS_A_STEP);
+  }
+
+  const by = (move) => () => {
+    pause();
+    go(move());
+  };
+  const back = by(() => step - 1);
+  const forth = by(() => step + 1);
+  byId("first").addEventListener("click", by(() => 0));
+  byId("back").addEventListener("click", back);
+  byId("play").addEventListener("click", play);
+  byId("step").addEventListener("click", forth);
+  byId("last").addEventListener("click", by(() => last));
+  document.addEventListener("keydown", (event) => {
+    const move = { ArrowLeft: back, ArrowRight: forth, " ": play }[event.key];
+    if (!move || event.ctrlKey || event.altKey || event.metaKey || isTaken(event)) return;
+    event.preventDefault();
+    move();
+  });
+
+  return {
+    /** Take up another story, at a step of it; without one, at its end. */
+    load(lastStep, at = lastStep) {
+      pause();
+      last = lastStep;
+      go(at);
+    },
+  };
+}
+
+// A disabled button would lose the focus, and with it the place of those who use the keyboard.
+function setDisabled(button, disabled) {
+  button.ariaDisabled = String(disabled);
+}
+
+function isTaken({ key, target }) {
+  const own = key === " " ? "input, textarea, select, dialog, button, summary, a" : "input, textarea, select, dialog";
+  return target.closest(own) !== null;
+}

@@ -1,0 +1,45 @@
+// The switch between the model's own rule and a margin, and the sliders for λ and ρ.
+
+import { byId } from "./dom.js";
+
+const MOST_ON_LOG_SCALE = 12;
+
+/** `changed()` is called at every move. */
+export function makeRuleControls(changed) {
+  const [own, margin, lam, rho] = ["rule-own", "rule-margin", "lam", "rho"].map(byId);
+
+  function tell() {
+    byId("lam-value").textContent = Number(lam.value).toFixed(2);
+    byId("rho-value").textContent = Number(rho.value).toFixed(2);
+  }
+
+  for (const slider of [lam, rho]) {
+    slider.addEventListener("input", () => {
+      margin.checked = true; // who moves a slider wants to see what it does
+      tell();
+      changed();
+    });
+  }
+  for (const choice of [own, margin]) choice.addEventListener("change", changed);
+
+  return {
+    /** Begin with a model's λ, where it has one, and its own rule. */
+    reset(model) {
+      own.checked = true;
+      const onLogScale = model.rule.includes("space='log'");
+      lam.max = onLogScale ? MOST_ON_LOG_SCALE : 1;
+      lam.step = onLogScale ? 0.1 : 0.01;
+      lam.value = [model.lam ?? 0.3].flat()[0];
+      rho.value = 0;
+      tell();
+    },
+    read: () => (margin.checked ? { lam: Number(lam.value), rho: Number(rho.value) } : null),
+    write(rule) {
+      if (!rule) return;
+      margin.checked = true;
+      lam.value = rule.lam;
+      rho.value = rule.rho;
+      tell();
+    },
+  };
+}
