@@ -217,7 +217,7 @@ class TestCheckpoint:
             child.wait()
         assert child.returncode == -signal.SIGKILL
         assert not result.exists()
-        reached = read_checkpoint(folder)[1]["history"][-1]["step"]
+        reached = read_checkpoint(folder)[1]["step"]
         assert 0 < reached < 300
 
         assert start_child(folder, result, 0).wait(timeout=60) == 0
@@ -259,6 +259,32 @@ class TestCheckpoint:
         second.loss = None
         assert second.fit() == history
         assert_same_weights(weights_of(first), weights_of(second))
+
+    @pytest.mark.parametrize("save_every", [1, 3, 7])
+    def test_a_run_that_ends_within_an_epoch_goes_on_there(self, tmp_path, monkeypatch, save_every):
+        whole = line_trainer()
+        history = whole.fit()
+        monkeypatch.setattr(training, "SAVE_EVERY", save_every)
+        for crash_at in (2 * save_every, 5 * save_every + 1):
+            trainer = line_trainer(checkpoint=tmp_path)
+            step = trainer._step
+
+            def until_the_crash(rows, trainer=trainer, step=step, crash_at=crash_at):
+                if trainer._step_count == crash_at:
+                    raise KeyboardInterrupt
+                return step(rows)
+
+            trainer._step = until_the_crash
+            with pytest.raises(KeyboardInterrupt):
+                trainer.fit()
+            kept = read_checkpoint(tmp_path)[1]["step"]
+            assert crash_at - kept < save_every
+        resumed = line_trainer(checkpoint=tmp_path)
+        assert [(e["step"], e["loss"]) for e in resumed.fit()] == [
+            (e["step"], e["loss"]) for e in history
+        ]
+        for name, weight in whole.network.state_dict().items():
+            assert torch.equal(weight, resumed.network.state_dict()[name])
 
     def test_no_half_written_file_is_left(self, tmp_path):
         line_trainer(checkpoint=tmp_path).fit()

@@ -354,9 +354,7 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
                 f"{unseen[0][1]!r} of sample {unseen[0][0]}"
             )
             if self.unknown == "error":
-                raise DataError(
-                    f'{what}; leave them out, or use SequenceSetGenerator(unknown="ignore")'
-                )
+                raise DataError(f'{what}; leave them out, or set unknown to "ignore"')
             warnings.warn(f"{what}; they were ignored", UnknownLabelWarning, stacklevel=3)
         return sets
 

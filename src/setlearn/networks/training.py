@@ -38,6 +38,9 @@ __all__ = ["Epoch", "Plan", "Trainer", "hold_out"]
 WARM_UP = 0.15
 """The share of a one-cycle schedule in which the learning rate rises."""
 
+SAVE_EVERY = 100
+"""Steps between checkpoints: some seconds of work that a crash can cost."""
+
 MIN_HELD_OUT = 8
 """Fewer held-out units than this say more about luck than about the network."""
 
@@ -223,6 +226,8 @@ class Trainer:
         self._best_score = -math.inf
         self._best_weights: Weights = {}
         self._stale = 0  # evaluations since the best one
+        self._losses: list[float] = []  # of the steps of this epoch
+        self._order_before = self._row_order.get_state()  # how its order of rows began
 
     def fit(self) -> list[Epoch]:
         """Train to the end, from the checkpoint if there is one, and tell how it went."""
@@ -246,15 +251,22 @@ class Trainer:
         started = time.perf_counter()
         remark = f"loss {self.history[-1]['loss']:.4f}" if self.history else ""
         self.network.train()
-        total, first_step = 0.0, self._step_count
-        for rows in islice(self._batches(), self.plan.max_steps - first_step):
-            total += self._step(rows)
+        first_step = self._step_count - len(self._losses)
+        self._order_before = self._row_order.get_state()
+        # Of an epoch that was interrupted, the batches that were done are drawn and left out.
+        batches = islice(self._batches(), len(self._losses), self.plan.max_steps - first_step)
+        for rows in batches:
+            self._losses.append(self._step(rows))
             tick(remark)
+            if self._step_count % SAVE_EVERY == 0:
+                self._save()
         figures = self._judge()
+        losses, self._losses = self._losses, []
+        self._order_before = self._row_order.get_state()
         epoch = {
             "epoch": len(self.history) + 1,
             "step": self._step_count,
-            "loss": total / (self._step_count - first_step),
+            "loss": math.fsum(losses) / len(losses),
             "held_out": None,
             **figures,
             "seconds": time.perf_counter() - started,
@@ -323,7 +335,7 @@ class Trainer:
             **filed("network", self.network.state_dict()),
             **filed("best", self._best_weights),
             **filed("rng", rng_states(self._device)),
-            "row_order": self._row_order.get_state(),
+            "row_order": self._order_before,
         }
         for index, moments in state.items():
             tensors |= filed(f"optimizer/{index}", moments)
@@ -331,6 +343,8 @@ class Trainer:
             "format": CHECKPOINT_FORMAT,
             "run": self._identity(),
             "history": self.history,
+            "step": self._step_count,
+            "losses": self._losses,
             "best_score": self._best_score,
             "stale": self._stale,
         }
@@ -345,7 +359,7 @@ class Trainer:
         self._best_weights = unfiled("best", tensors)
         self._best_score, self._stale = about["best_score"], about["stale"]
         self.history = about["history"]
-        self._step_count = self.history[-1]["step"]
+        self._step_count, self._losses = about["step"], about["losses"]
         self._load_optimizer(unfiled("optimizer", tensors))
         self._row_order.set_state(tensors["row_order"])
         set_rng_states(unfiled("rng", tensors), self._device)
