@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from typing import NamedTuple
-from unittest.mock import patch
 
 from setlearn.cli import main
 
@@ -30,14 +29,25 @@ class Ended(NamedTuple):
         return [json.loads(line) for line in self.out.splitlines()]
 
 
+@contextlib.contextmanager
+def replaced(name, value):
+    """Give ``sys`` another value for a while, as contextlib does for its streams."""
+    before = getattr(sys, name)
+    setattr(sys, name, value)
+    try:
+        yield
+    finally:
+        setattr(sys, name, before)
+
+
 def run(*arguments, stdin=b""):
     """Run a command in this process, which spares the seconds that imports take."""
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
     given = io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin)), encoding="utf-8")
     code = 0
     with (
-        patch.object(sys, "argv", ["setlearn", *map(str, arguments)]),
-        patch.object(sys, "stdin", given),
+        replaced("argv", ["setlearn", *map(str, arguments)]),
+        replaced("stdin", given),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):

@@ -13,6 +13,7 @@ from tests.persistence.small_models import label_case, quiet_answers
 
 N_KILLS = 100
 N_LOADS = 150
+WARM = ["setlearn.estimators.set_classifier", "setlearn.persistence.models", "skops.io"]
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a forkserver needs a POSIX system")
 
@@ -29,7 +30,7 @@ class Saver:
         self.truths = [quiet_answers(setlearn.load(s), self.case) for s in self.sources]
         assert self.truths[0] != self.truths[1]
         self.context = multiprocessing.get_context("forkserver")
-        self.context.set_forkserver_preload(["tests.persistence.saving_loop"])
+        self.context.set_forkserver_preload(WARM)
 
     def start(self):
         ready, child = self.context.Pipe(duplex=False)
@@ -37,6 +38,7 @@ class Saver:
             target=save_for_ever, args=(self.model, self.sources, child), daemon=True
         )
         process.start()
+        child.close()  # so that a process that dies at once is noticed
         assert ready.recv()
         return process
 

@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Self
 
@@ -108,6 +109,7 @@ def _facts(name: str, told: Any) -> FileFacts:
     return FileFacts(size, digest)
 
 
+@cache  # looking them up takes longer than writing a small model
 def _installed() -> dict[str, str]:
     found = {}
     for name in DEPENDENCIES:

@@ -20,8 +20,6 @@ function readNumber(text) {
   return value;
 }
 
-const words = (text) => text.split(/\s+/).filter(Boolean);
-
 function readTokens(text) {
   return text.trim().startsWith("[") ? listOf(text) : words(text);
 }
@@ -32,10 +30,16 @@ function writeTokens(tokens) {
 }
 
 function readVector(text) {
-  return text.replace(/[[\],;]/g, " ").split(/\s+/).filter(Boolean).map(readNumber);
+  return words(text.replace(/[[\],;]/g, " ")).map(readNumber);
 }
 
-const writeVector = (numbers) => numbers.join(" ");
+function writeVector(numbers) {
+  return numbers.join(" ");
+}
+
+function words(text) {
+  return text.split(/\s+/).filter(Boolean);
+}
 
 function readBag(text) {
   try {
@@ -56,7 +60,9 @@ function readTextOrTokens(text) {
   }
 }
 
-const writeTextOrTokens = (value) => (Array.isArray(value) ? JSON.stringify(value) : String(value));
+function writeTextOrTokens(value) {
+  return Array.isArray(value) ? JSON.stringify(value) : String(value);
+}
 
 function listOf(text) {
   try {

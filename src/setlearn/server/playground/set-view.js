@@ -14,10 +14,9 @@ export function knownButton(element, known, toggle) {
   return button;
 }
 
-/** Z = { … }, with a count where it is long. */
-export function showSet(place, name, elements, known, toggle) {
+/** Z = { … } as elements of the page. */
+export function setOf(name, elements, known, toggle) {
   const chips = elements.map((one) => make("li", {}, knownButton(one, known, toggle)));
-  const list = make("ul", {}, ...chips);
-  const size = elements.length === 0 ? "nothing yet" : "";
-  place.replaceChildren(make("span", { className: "name" }, `${name} =`), list, make("span", { className: "hint" }, size));
+  const title = make("span", { className: "name" }, `${name} =`);
+  return elements.length ? [title, make("ul", {}, ...chips)] : [title, "∅"];
 }

@@ -1,0 +1,110 @@
+// The story of a set of sequences: a tree that grows level by level.
+
+import { make, number, written } from "./dom.js";
+import { nodeScores } from "./node-scores.js";
+import { plantTree } from "./tree-nodes.js";
+
+const NEAR_MISS = 0.05; // rejected ones above it are shown from the start
+const MOST_NEAR = 2;
+const MOST_REJECTED = 30;
+
+/** Step k shows the first k levels; at the last one all sequences have ended. */
+export function sequenceStory(trace) {
+  const { root, levels, finished } = plantTree(trace);
+  const depth = levels.length - 1;
+  const appears = levels.map(() => []); // the elements that each level brings
+  const scores = make("div", { className: "node-scores" });
+  let selected;
+
+  function select(node, chip) {
+    selected?.removeAttribute("aria-current");
+    chip.setAttribute("aria-current", "true");
+    selected = chip;
+    scores.replaceChildren(nodeScores(node));
+  }
+
+  const top = make("ul", { className: "tree" }, branch(root, appears, select));
+  const scroller = make("div", { className: "scroller", tabIndex: 0, role: "group", ariaLabel: "The tree" }, top);
+  const hint = make("p", { className: "hint" },
+    "Click a node to see all its scores; +n shows n rejected choices.");
+  select(root, top.querySelector(".node"));
+  const sequencesAt = (step) => finished.filter((node) => node.depth <= step).map((node) => node.prefix);
+
+  return {
+    element: make("div", {}, scroller, hint, scores),
+    last: depth,
+    memory: (step) => (step === depth ? trace.result : sequencesAt(step)),
+    reason: (step) => (step === depth ? ending(trace, finished.length) : ""),
+    tell: (step) => sentence(levels, finished, step),
+    show(step) {
+      appears.forEach((elements, level) => {
+        for (const element of elements) element.hidden = level > step;
+      });
+    },
+  };
+}
+
+/** One node with what grew below it; `appears` notes at which level to show it. */
+function branch(node, appears, select) {
+  const chip = makeChip(node);
+  chip.addEventListener("click", () => select(node, chip));
+  const element = make("li", { className: node.status }, make("div", { className: "row" }, chip));
+  appears[node.depth].push(element);
+  if (node.status === "rejected") element.firstChild.append(make("span", { className: "why" }, node.reason));
+  if (!node.below.length) return element;
+
+  const near = node.rejected.filter((one) => one.probability >= NEAR_MISS).slice(0, MOST_NEAR);
+  const far = node.rejected.filter((one) => !near.includes(one));
+  const below = make("ul", {}, ...[...node.kept, ...near].map((one) => branch(one, appears, select)));
+  element.append(below);
+  if (far.length) {
+    const more = moreButton(far, below, appears, select);
+    appears[node.depth + 1].push(more);
+    element.firstChild.append(more);
+  }
+  return element;
+}
+
+function makeChip(node) {
+  const end = node.end ? " end" : "";
+  const chip = make("button", { type: "button", className: `node${end}` },
+    make("span", { className: "token" }, node.end ? "■ end" : node.choice));
+  if (node.status !== "root") {
+    chip.append(make("span", { className: "probability" }, number(node.probability)));
+    chip.ariaLabel = `${node.choice}, ${number(node.probability)}, ${node.status}`;
+  }
+  return chip;
+}
+
+/** Rejected choices are made only when somebody wants to see them. */
+function moreButton(far, below, appears, select) {
+  const button = make("button", { type: "button", className: "more" }, `+${far.length}`);
+  button.ariaExpanded = "false";
+  button.ariaLabel = `${far.length} more rejected choices`;
+  let items;
+  button.addEventListener("click", () => {
+    items ??= far.slice(0, MOST_REJECTED).map((node) => branch(node, appears, select));
+    const opens = button.ariaExpanded === "false";
+    button.ariaExpanded = String(opens);
+    button.textContent = opens ? "−" : `+${far.length}`;
+    if (opens) below.append(...items);
+    else items.forEach((item) => item.remove());
+  });
+  return button;
+}
+
+function sentence(levels, finished, step) {
+  if (step === 0) return "start: nothing is chosen yet";
+  const goOn = levels[step].filter((node) => node.status !== "rejected" && !node.end).length;
+  const ended = finished.filter((node) => node.depth === step).map((node) => node.prefix || "the empty sequence");
+  const ends = ended.length ? `; ${written(ended)} ${ended.length === 1 ? "ends" : "end"} here` : "";
+  const last = step === levels.length - 1 ? "; stop" : "";
+  return `step ${step}: ${goOn} ${goOn === 1 ? "branch goes" : "branches go"} on${ends}${last}`;
+}
+
+function ending({ result, truncated }, nFinished) {
+  if (truncated) return "something was cut off at a bound on length or size";
+  const dropped = nFinished - result.length;
+  const all = result.length ? "every branch has come to its end" : "no branch was good enough";
+  return dropped > 0 ? `${all}; of ${nFinished} sequences the rule chose ${result.length}` : all;
+}

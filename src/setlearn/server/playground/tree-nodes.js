@@ -1,0 +1,41 @@
+// The branches of a trace as nodes that know their place: prefix, depth, and what they close.
+
+/** The root, the nodes of each level (the root's is 0), and those that close a sequence. */
+export function plantTree({ branches, result }) {
+  const spell = speller(branches, result);
+  const root = { choice: "start", prefix: "", depth: 0, status: "root", below: [] };
+  const levels = [[root]];
+  const finished = [];
+
+  function grow(parent, tokens, children) {
+    parent.below = children.map((branch) => {
+      const path = branch.end ? tokens : [...tokens, branch.choice];
+      const node = { ...branch, prefix: spell(path), depth: parent.depth + 1 };
+      (levels[node.depth] ??= []).push(node);
+      if (branch.end && branch.status !== "rejected") finished.push(node);
+      grow(node, path, branch.below);
+      return node;
+    });
+    parent.kept = parent.below.filter((node) => node.status !== "rejected");
+    parent.rejected = parent.below.filter((node) => node.status === "rejected");
+  }
+  grow(root, [], branches);
+  return { root, levels, finished };
+}
+
+/** Tokens may be characters or words: the spelling that the result has is the right one. */
+function speller(branches, result) {
+  const first = someSequence(branches);
+  const gap = first && !result.includes(first.join("")) && first.length > 1 ? " " : "";
+  return (tokens) => tokens.join(gap);
+}
+
+function someSequence(branches, tokens = []) {
+  for (const branch of branches) {
+    if (branch.status === "rejected") continue;
+    if (branch.end && tokens.length > 1) return tokens;
+    const found = someSequence(branch.below, [...tokens, branch.choice]);
+    if (found) return found;
+  }
+  return undefined;
+}
