@@ -18,7 +18,7 @@ from tests.persistence.forgery_cases import forgery_cases
 from tests.persistence.mutations import seeded
 from tests.persistence.small_models import quiet_answers, written
 
-MOST_ADDRESSES = 6 << 30
+MOST_ADDRESSES = 4 << 30
 MOST_SECONDS = 20
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
 from setlearn.server.counters import Counters
-from setlearn.server.pool import Worker, WorkerDied, WorkerTooSlow
+from setlearn.server.pool import Worker, WorkerDied
 from setlearn.server.problems import Problem
 from setlearn.server.served_model import Ask, Refusal
 from setlearn.server.settings import Limits
@@ -17,11 +18,11 @@ from setlearn.server.settings import Limits
 __all__ = ["Batcher"]
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Waiting:
     model: str
     ask: Ask
-    answer: asyncio.Future[Any] = field(default_factory=asyncio.Future)
+    answer: asyncio.Future[Any]
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -40,9 +41,15 @@ class Batcher:
         self.limits = limits
         self.counters = counters
         self.n_ready = 0
-        self._waiting: deque[_Waiting] = deque()
-        self._news = asyncio.Condition()
+        self._waiting: list[_Waiting] = []
+        self._news = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
+        self._threads = ThreadPoolExecutor(len(workers))  # each worker keeps one waiting
+
+    @property
+    def n_waiting(self) -> int:
+        """How many requests no worker has taken yet."""
+        return len(self._waiting)
 
     def start(self) -> None:
         """Let all workers, which have been started, take requests."""
@@ -54,28 +61,27 @@ class Batcher:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await asyncio.gather(*(asyncio.to_thread(worker.stop) for worker in self.workers))
+        for worker in self.workers:
+            worker.stop()
+        self._threads.shutdown()
 
     async def answer(self, model: str, ask: Ask) -> Any:
         """The answer to a request, or the problem with it."""
-        waiting = _Waiting(model, ask)
-        async with self._news:
-            if len(self._waiting) >= self.limits.queue:
-                raise Problem(
-                    503, "too_busy", "too many requests are waiting; try again", retry_after=1
-                )
-            self._waiting.append(waiting)
-            self.counters.waiting = len(self._waiting)
-            self._news.notify()
-        try:
-            answer = await asyncio.wait_for(waiting.answer, self.limits.seconds)
-        except TimeoutError:
+        if len(self._waiting) >= self.limits.queue:
             raise Problem(
-                504,
-                "too_slow",
-                f"there was no answer within {self.limits.seconds:g} seconds; send fewer or "
-                "shorter inputs",
-            ) from None
+                503, "too_busy", "too many requests are waiting; try again", retry_after=1
+            )
+        waiting = _Waiting(model, ask, asyncio.get_running_loop().create_future())
+        self._waiting.append(waiting)
+        self._news.set()
+        try:
+            async with asyncio.timeout(self.limits.seconds):
+                answer = await waiting.answer
+        except TimeoutError:
+            raise _too_slow(self.limits) from None
+        finally:
+            if waiting in self._waiting:  # its time was up, or its client has gone
+                self._waiting.remove(waiting)
         if isinstance(answer, Refusal):
             raise Problem(422, "bad_input", answer.message)
         return answer
@@ -86,60 +92,72 @@ class Batcher:
             asks = [waiting.ask for waiting in batch]
             started = monotonic()
             try:
-                answers = await asyncio.to_thread(
-                    worker.ask, batch[0].model, asks, self.limits.seconds
-                )
-            except (WorkerDied, WorkerTooSlow) as error:
-                self._give_up(batch, error)
-                await self._restart(worker)
+                async with asyncio.timeout(self.limits.seconds):
+                    answers = await self._call(worker, worker.ask, batch[0].model, asks)
+            except (WorkerDied, TimeoutError) as error:
+                self._give_up(batch, is_late=isinstance(error, TimeoutError))
+                await self._replace(worker)
                 continue
             self.counters.count_batch(sum(len(ask.inputs) for ask in asks), monotonic() - started)
             for waiting, answer in zip(batch, answers, strict=True):
                 if not waiting.answer.done():
                     waiting.answer.set_result(answer)
 
+    async def _call(self, worker: Worker, method: Callable[..., Any], *given: Any) -> Any:
+        """Call a method of a worker in a thread; the worker does not outlive a cancelled call."""
+        call = asyncio.get_running_loop().run_in_executor(self._threads, method, *given)
+        try:
+            return await asyncio.shield(call)
+        except asyncio.CancelledError:
+            worker.kill()
+            await asyncio.gather(call, return_exceptions=True)
+            raise
+
     async def _next_batch(self) -> list[_Waiting]:
         """The request that has waited longest, and all others that can go with it."""
-        async with self._news:
-            while True:
-                # Those whose clients have gone need no answer.
-                self._waiting = deque(w for w in self._waiting if not w.answer.done())
-                if self._waiting:
-                    break
-                await self._news.wait()
-            key = self._waiting[0].key
-            batch: list[_Waiting] = []
-            others: deque[_Waiting] = deque()
-            n_rows = 0
-            for waiting in self._waiting:
-                fits = n_rows + len(waiting.ask.inputs) <= self.limits.rows or not batch
-                if waiting.key == key and fits:
-                    batch.append(waiting)
-                    n_rows += len(waiting.ask.inputs)
-                else:
-                    others.append(waiting)
-            self._waiting = others
-            self.counters.waiting = len(others)
-            return batch
+        while not self._waiting:
+            self._news.clear()
+            await self._news.wait()
+        key = self._waiting[0].key
+        batch: list[_Waiting] = []
+        others: list[_Waiting] = []
+        n_rows = 0
+        for waiting in self._waiting:
+            fits = n_rows + len(waiting.ask.inputs) <= self.limits.rows or not batch
+            if waiting.key == key and fits:
+                batch.append(waiting)
+                n_rows += len(waiting.ask.inputs)
+            else:
+                others.append(waiting)
+        self._waiting = others
+        return batch
 
-    def _give_up(self, batch: list[_Waiting], error: Exception) -> None:
-        problem = (
-            Problem(504, "too_slow", "the model took too long; send fewer or shorter inputs")
-            if isinstance(error, WorkerTooSlow)
-            else Problem(503, "worker_died", "the model's process died; try again", retry_after=2)
-        )
+    def _give_up(self, batch: list[_Waiting], *, is_late: bool) -> None:
         for waiting in batch:
             if not waiting.answer.done():
-                waiting.answer.set_exception(problem)
+                waiting.answer.set_exception(_too_slow(self.limits) if is_late else _died())
 
-    async def _restart(self, worker: Worker) -> None:
+    async def _replace(self, worker: Worker) -> None:
         self.n_ready -= 1
         self.counters.restarts += 1
         while True:
             try:
-                await asyncio.to_thread(worker.start)
+                await self._call(worker, worker.restart)
             except Exception:  # its folder may be gone for a moment; what was loaded was sound
                 await asyncio.sleep(1)
             else:
                 break
         self.n_ready += 1
+
+
+def _too_slow(limits: Limits) -> Problem:
+    return Problem(
+        504,
+        "too_slow",
+        f"there was no answer within {limits.seconds:g} seconds; send fewer or shorter inputs, or "
+        "try again when there is less to do",
+    )
+
+
+def _died() -> Problem:
+    return Problem(503, "worker_died", "the model's process died; try again", retry_after=2)

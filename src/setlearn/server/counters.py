@@ -43,7 +43,6 @@ class Counters:
         self.seconds = Histogram(SECONDS)
         self.batch_rows = Histogram(ROWS)
         self.batch_seconds = Histogram(SECONDS)
-        self.waiting = 0
         self.restarts = 0
 
     def count_request(self, method: str, path: str, status: int, seconds: float) -> None:
@@ -56,7 +55,7 @@ class Counters:
         self.batch_rows.add(n_rows)
         self.batch_seconds.add(seconds)
 
-    def text(self, n_ready: int) -> str:
+    def text(self, *, n_waiting: int, n_ready: int) -> str:
         """Everything, one figure a line."""
         name = "setlearn_requests_total"
         lines = [f"# HELP {name} Requests answered.", f"# TYPE {name} counter"]
@@ -66,7 +65,7 @@ class Counters:
         lines += self.batch_rows.lines("setlearn_batch_rows", "Inputs in one call of a model.")
         lines += self.batch_seconds.lines("setlearn_batch_seconds", "Time of one call of a model.")
         for name, about, kind, value in (
-            ("setlearn_waiting_requests", "Requests in the queue.", "gauge", self.waiting),
+            ("setlearn_waiting_requests", "Requests in the queue.", "gauge", n_waiting),
             ("setlearn_ready_workers", "Workers that can answer.", "gauge", n_ready),
             ("setlearn_worker_restarts_total", "Workers replaced.", "counter", self.restarts),
         ):

@@ -1,26 +1,22 @@
-"""The gate in front of the app: whom it lets in, how much they may bring, and the access log."""
+"""The gate in front of the app: whom it lets in, and how much they may bring."""
 
 from __future__ import annotations
 
 import asyncio
 import hmac
 import ipaddress
-import json
-import sys
-from collections.abc import Callable
-from datetime import UTC, datetime
+from collections.abc import Mapping
 from time import monotonic
-from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from setlearn.server.counters import Counters
+from setlearn.server.access_log import AccessLog
 from setlearn.server.problems import Problem, problem_response
 from setlearn.server.settings import Settings
 
 __all__ = ["Gate"]
 
-OPEN_TO_ALL = ("/healthz", "/readyz")
+OPEN_TO_ALL = ("/", "/healthz", "/readyz")
 PAGE = "/playground/"
 """The page and its parts hold no secrets; it asks for the token itself."""
 
@@ -30,22 +26,27 @@ SECURITY_HEADERS = (
     (b"cross-origin-resource-policy", b"same-origin"),
 )
 
+CLIENT_LEFT = 499
+"""What the log says where there was nobody left to answer."""
+
+LONGEST_DRAIN = 1.0
+"""Seconds for the rest of a refused body: many clients only read when all of it is sent."""
+
 
 class Gate:
-    """Checks each request before the app sees it, and writes a line about it after."""
+    """Checks each request before the app sees it, and tells the log of it after."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, counters: Counters) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, log: AccessLog) -> None:
         self.app = app
         self.settings = settings
-        self.counters = counters
-        self.served: Callable[[str], str] = lambda path: path
+        self.log = log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it with a problem."""
-        if scope["type"] != "http":
+        if scope["type"] != "http":  # the start and the end of the server
             await self.app(scope, receive, send)
             return
-        started, status = monotonic(), 499  # until there is an answer: the client may leave
+        started, status = monotonic(), CLIENT_LEFT
 
         async def note_status(message: Message) -> None:
             nonlocal status
@@ -55,28 +56,40 @@ class Gate:
             await send(message)
 
         try:
-            self._check(scope)
-            body = await self._body(scope, receive)
-        except Problem as problem:
-            await problem_response(problem)(scope, receive, note_status)
-        else:
-            await self.app(scope, body, note_status)
+            await self._answer(scope, receive, note_status)
         finally:
-            self._tell(scope, status, monotonic() - started)
+            client = (scope.get("client") or ["-"])[0]
+            seconds = monotonic() - started
+            self.log.tell(client, scope["method"], scope["path"], status, seconds)
 
-    def _check(self, scope: Scope) -> None:
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope["headers"])
+        try:
+            self._check(scope["path"], headers)
+            content = await self._body(headers, receive)
+        except Problem as problem:
+            response = problem_response(problem)
+            if not await _drained(receive):
+                response.headers["connection"] = "close"  # what else comes is not a request
+            await response(scope, receive, send)
+            return
+        # The server leaves out the body where the client asked for the head alone.
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        await _while_there({**scope, "method": method}, content, self.app, receive, send)
+
+    def _check(self, path: str, headers: Mapping[bytes, bytes]) -> None:
         if not self._is_host(headers.get(b"host", b"").decode("latin-1")):
             raise Problem(
                 421,
                 "unknown_host",
                 "the server is not known by this name; start it with --allow-host NAME",
             )
-        path, token = scope["path"], self.settings.token
-        if token is None or path in OPEN_TO_ALL or path == "/" or path.startswith(PAGE):
+        token = self.settings.token
+        if token is None or path in OPEN_TO_ALL or path.startswith(PAGE):
             return
-        given = headers.get(b"authorization", b"")
-        if not hmac.compare_digest(given, b"Bearer " + token.encode()):
+        scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
+        is_right = hmac.compare_digest(given.strip(), token.encode())
+        if scheme.lower() != b"bearer" or not is_right:
             raise Problem(401, "no_token", "send the server's token: Authorization: Bearer TOKEN")
 
     def _is_host(self, host: str) -> bool:
@@ -95,56 +108,73 @@ class Gate:
             return "*" in self.settings.hosts
         return True
 
-    async def _body(self, scope: Scope, receive: Receive) -> Receive:
-        """Read all of the body, no more than allowed, and hand it on in one piece."""
-        if scope["method"] in ("GET", "HEAD", "OPTIONS"):
-            return receive
+    async def _body(self, headers: Mapping[bytes, bytes], receive: Receive) -> bytes:
+        """All of the body, of no more than the allowed size."""
+        limits = self.settings.limits
+        declared = headers.get(b"content-length", b"0")
+        if len(declared) > 18 or int(declared) > limits.body_bytes:
+            raise _too_large(limits.body_bytes)
         try:
-            content = await asyncio.wait_for(
-                _read(receive, self.settings.limits.body_bytes), self.settings.limits.seconds
-            )
+            async with asyncio.timeout(limits.seconds):
+                return await _read(receive, limits.body_bytes)
         except TimeoutError:
             raise Problem(
                 408, "slow_body", "the body did not arrive in time; send it at once"
             ) from None
-        handed_on = False
-
-        async def body() -> Message:
-            nonlocal handed_on
-            if handed_on:
-                return await receive()
-            handed_on = True
-            return {"type": "http.request", "body": content, "more_body": False}
-
-        return body
-
-    def _tell(self, scope: Scope, status: int, seconds: float) -> None:
-        path = self.served(scope["path"])
-        self.counters.count_request(scope["method"], path, status, seconds)
-        if self.settings.access_log:
-            told: dict[str, Any] = {
-                "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
-                "client": (scope.get("client") or ["-"])[0],
-                "method": scope["method"],
-                "path": path,
-                "status": status,
-                "ms": round(1000 * seconds, 2),
-            }
-            print(json.dumps(told), file=sys.stderr, flush=True)  # noqa: T201  # the log itself
 
 
 async def _read(receive: Receive, most: int) -> bytes:
-    parts: list[bytes] = []
-    size = 0
+    content = bytearray()
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise Problem(400, "half_sent", "the body ended too early; send all of it")
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
-        if size > most:
-            raise Problem(
-                413, "too_large", f"the body has more than {most} bytes; send fewer inputs at once"
-            )
+        content += message.get("body", b"")
+        if len(content) > most:
+            raise _too_large(most)
         if not message.get("more_body", False):
-            return b"".join(parts)
+            return bytes(content)
+
+
+def _too_large(most: int) -> Problem:
+    return Problem(
+        413, "too_large", f"the body has more than {most} bytes; send fewer inputs at once"
+    )
+
+
+async def _drained(receive: Receive) -> bool:
+    """Read on without keeping anything; tells whether the end of the body was reached."""
+    try:
+        async with asyncio.timeout(LONGEST_DRAIN):
+            while (await receive()).get("more_body", False):
+                pass
+    except TimeoutError:
+        return False
+    return True
+
+
+async def _while_there(
+    scope: Scope, content: bytes, app: ASGIApp, receive: Receive, send: Send
+) -> None:
+    """Let the app answer, unless the client leaves before: then nobody needs the answer."""
+    gone = asyncio.create_task(_gone(receive))
+
+    async def body() -> Message:
+        if not handed_on.done():
+            handed_on.set_result(None)
+            return {"type": "http.request", "body": content, "more_body": False}
+        await asyncio.shield(gone)
+        return {"type": "http.disconnect"}
+
+    handed_on = asyncio.get_running_loop().create_future()
+    answering = asyncio.create_task(app(scope, body, send))  # type: ignore[arg-type]
+    try:
+        await asyncio.wait({answering, gone}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        gone.cancel()
+    ...
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

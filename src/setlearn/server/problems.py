@@ -9,29 +9,36 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-__all__ = ["Problem", "problem_response", "say_problem", "say_unknown_path", "say_wrong_shape"]
+__all__ = [
+    "Problem",
+    "problem_response",
+    "say_failure",
+    "say_problem",
+    "say_unknown_path",
+    "say_wrong_shape",
+]
 
 
-class Problem(Exception):  # noqa: N818  # it is an answer more than an error
-    """An answer other than the one that was hoped for. Its message never repeats the input."""
+class Problem(HTTPException):
+    """An answer other than the one that was hoped for. Its message never repeats the input.
+
+    It is an `HTTPException` as FastAPI lets nothing else through while it reads a body.
+    """
 
     def __init__(
         self, status: int, code: str, message: str, *, retry_after: int | None = None
     ) -> None:
-        super().__init__(message)
-        self.status = status
+        headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
+        if status == 401:
+            headers["WWW-Authenticate"] = "Bearer"
+        super().__init__(status, message, headers)
         self.code = code
-        self.message = message
-        self.retry_after = retry_after
 
 
 def problem_response(problem: Problem) -> JSONResponse:
     """The document that a client gets."""
-    headers = {} if problem.retry_after is None else {"Retry-After": str(problem.retry_after)}
-    if problem.status == 401:
-        headers["WWW-Authenticate"] = "Bearer"
-    content = {"error": {"code": problem.code, "message": problem.message}}
-    return JSONResponse(content, problem.status, headers)
+    content = {"error": {"code": problem.code, "message": problem.detail}}
+    return JSONResponse(content, problem.status_code, problem.headers)
 
 
 async def say_problem(request: Request, problem: Exception) -> JSONResponse:
@@ -43,7 +50,7 @@ async def say_problem(request: Request, problem: Exception) -> JSONResponse:
 async def say_wrong_shape(request: Request, error: Exception) -> JSONResponse:
     """Answer to a body or a parameter that the schema does not allow."""
     assert isinstance(error, RequestValidationError)
-    places = [_place(one) for one in error.errors()[:3]]
+    places = list(dict.fromkeys(_place(one) for one in error.errors()))[:3]
     message = (
         f"the request does not have the shape that it should: {'; '.join(places)}. "
         "GET /openapi.json tells it, with examples"
@@ -59,6 +66,11 @@ async def say_unknown_path(request: Request, error: Exception) -> JSONResponse:
     response = problem_response(Problem(error.status_code, "not_served", message))
     response.headers.update(error.headers or {})
     return response
+
+
+async def say_failure(request: Request, error: Exception) -> JSONResponse:
+    """Answer to a request over which the server itself stumbled."""
+    return problem_response(Problem(500, "failed", "the server failed at this; its log tells more"))
 
 
 def _place(error: dict[str, Any]) -> str:

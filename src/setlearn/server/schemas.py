@@ -39,7 +39,6 @@ ModelName: TypeAlias = Annotated[
     str | None,
     Field(
         description="One of the names of GET /v1/models; the first one by default.",
-        max_length=100,
         examples=[None],
     ),
 ]
@@ -50,7 +49,7 @@ KnownSets: TypeAlias = Annotated[
 
 
 class _Shape(BaseModel):
-    model_config = ConfigDict(extra="forbid", protected_namespaces=())
+    model_config = ConfigDict(extra="forbid", strict=True, protected_namespaces=())
 
 
 class PredictRequest(_Shape):

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from setlearn.datasets.files.plain_values import plain
-from setlearn.errors import SetlearnError
 from setlearn.persistence import SavedModel, read_model
 from setlearn.records import RecordModel, reading_x
 from setlearn.rules import Margin
@@ -86,10 +85,8 @@ class ServedModel:
     def _alone(self, ask: Ask) -> Any:
         try:
             return self._together([ask])[0]
-        except SetlearnError as error:
-            return Refusal(self._advice(ask, error))
         except Exception:  # a learner may stumble over an input in any way
-            return Refusal(self._advice(ask, None))
+            return Refusal(self._advice(ask))
 
     def _together(self, asks: Sequence[Ask]) -> list[Any]:
         inputs = [one for ask in asks for one in ask.inputs]
@@ -135,7 +132,7 @@ class ServedModel:
     def _reads(self) -> list[dict[str, str]]:
         return [{"name": c.name, "kind": c.kind} for c in self.model.reader.columns]
 
-    def _advice(self, ask: Ask, error: SetlearnError | None) -> str:
+    def _advice(self, ask: Ask) -> str:
         columns = ", ".join(f"{one['name']} ({one['kind']})" for one in self._reads())
         advice = f"the model reads {columns}: send one record, or one value, for each input"
         if ask.known is not None:

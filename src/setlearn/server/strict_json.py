@@ -1,4 +1,7 @@
-"""JSON as the standard has it: no NaN, no numbers beyond a float, no halves of characters."""
+"""JSON as the standard has it: no NaN, no numbers beyond a float, no halves of characters.
+
+Keys that come twice, which the standard leaves open, are refused too.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,9 @@ class NotJsonError(ValueError):
 def parse_strictly(content: bytes) -> Any:
     """The value of a JSON text in UTF-8."""
     try:
-        value = json.loads(content.decode(), parse_constant=_refuse)
+        value = json.loads(
+            content.decode(), parse_constant=_refuse, object_pairs_hook=_without_repeats
+        )
     except UnicodeDecodeError:
         raise NotJsonError("it is not UTF-8") from None
     except json.JSONDecodeError as error:
@@ -33,6 +38,13 @@ def parse_strictly(content: bytes) -> Any:
 
 def _refuse(name: str) -> None:
     raise NotJsonError("NaN and Infinity are not JSON; leave such values out, or fill them")
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise NotJsonError("an object names the same key twice; name each once")
+    return found
 
 
 def _check(value: Any) -> None:

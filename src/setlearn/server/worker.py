@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 from setlearn.errors import SetlearnError
 
@@ -17,23 +18,21 @@ def work(connection: Connection, models: Mapping[str, Path], trusted: Sequence[s
 
     Each message is the name of a model and its requests; each answer a list, one for each.
     """
-    # Ctrl-C reaches all processes of a terminal; the server decides when workers go.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     from setlearn.server.served_model import ServedModel
 
     _one_thread()
+    told: dict[str, Any] | SetlearnError
     try:
         served = {name: ServedModel.load(path, trusted) for name, path in models.items()}
+        told = {name: model.describe() for name, model in served.items()}
     except SetlearnError as error:
-        connection.send(error)
-        return
-    connection.send({name: model.describe() for name, model in served.items()})
-    while True:
-        try:
+        told = error
+    # The server may end or die at any time; then there is nobody left to answer.
+    with suppress(EOFError, OSError):
+        connection.send(told)
+        while True:
             name, asks = connection.recv()
-        except EOFError:  # the server has ended, or has died
-            return
-        connection.send(served[name].answer(asks))
+            connection.send(served[name].answer(asks))
 
 
 def _one_thread() -> None:

@@ -3,6 +3,7 @@
 import { byId } from "./dom.js";
 
 const MOST_ON_LOG_SCALE = 12;
+const LAM_TO_START_WITH = 0.5; // for rules that have none
 
 /** `changed()` is called at every move. */
 export function makeRuleControls(changed) {
@@ -29,7 +30,7 @@ export function makeRuleControls(changed) {
       const onLogScale = model.rule.includes("space='log'");
       lam.max = onLogScale ? MOST_ON_LOG_SCALE : 1;
       lam.step = onLogScale ? 0.1 : 0.01;
-      lam.value = [model.lam ?? 0.3].flat()[0];
+      lam.value = [model.lam ?? LAM_TO_START_WITH].flat()[0];
       rho.value = 0;
       tell();
     },

@@ -1,12 +1,13 @@
 // The story of a set of sequences: a tree that grows level by level.
 
-import { make, number, written } from "./dom.js";
+import { make, number } from "./dom.js";
 import { nodeScores } from "./node-scores.js";
 import { plantTree } from "./tree-nodes.js";
 
 const NEAR_MISS = 0.05; // rejected ones above it are shown from the start
 const MOST_NEAR = 2;
 const MOST_REJECTED = 30;
+const MOST_TOLD = 5; // sequences in a sentence
 
 /** Step k shows the first k levels; at the last one all sequences have ended. */
 export function sequenceStory(trace) {
@@ -95,11 +96,22 @@ function moreButton(far, below, appears, select) {
 
 function sentence(levels, finished, step) {
   if (step === 0) return "start: nothing is chosen yet";
-  const goOn = levels[step].filter((node) => node.status !== "rejected" && !node.end).length;
-  const ended = finished.filter((node) => node.depth === step).map((node) => node.prefix || "the empty sequence");
-  const ends = ended.length ? `; ${written(ended)} ${ended.length === 1 ? "ends" : "end"} here` : "";
-  const last = step === levels.length - 1 ? "; stop" : "";
-  return `step ${step}: ${goOn} ${goOn === 1 ? "branch goes" : "branches go"} on${ends}${last}`;
+  const goOn = count(levels[step], (node) => node.below.length > 0);
+  const cutOff = count(levels[step], (node) => node.status === "truncated");
+  const ended = finished.filter((node) => node.depth === step).map((node) => node.prefix || "(empty)");
+  const parts = [`${goOn} ${goOn === 1 ? "branch goes" : "branches go"} on`];
+  if (cutOff) parts.push(`${cutOff} cut off`);
+  if (ended.length) parts.push(`${briefly(ended)} ${ended.length === 1 ? "ends" : "end"} here`);
+  if (step === levels.length - 1) parts.push("stop");
+  return `step ${step}: ${parts.join("; ")}`;
+}
+
+const count = (nodes, holds) => nodes.filter(holds).length;
+
+function briefly(sequences) {
+  const told = sequences.slice(0, MOST_TOLD);
+  const others = sequences.length - told.length;
+  return others ? `${told.join(", ")} and ${others} more` : told.join(", ");
 }
 
 function ending({ result, truncated }, nFinished) {
