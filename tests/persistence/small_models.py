@@ -10,6 +10,7 @@ import setlearn
 from setlearn import SequenceSetGenerator, SetClassifier
 from setlearn.networks import LSTM
 from setlearn.persistence.manifest import MANIFEST_NAME, Manifest
+from setlearn.records import plan_records
 from setlearn.rules import Margin
 from tests.estimators.data import as_sets, tagged
 from tests.persistence.cases import Case, answers
@@ -30,7 +31,21 @@ def sequence_case():
     return Case(lambda: generator.fit(WORDS, [{x, x[::-1]} for x in WORDS]), WORDS[:3])
 
 
-CASES = {"labels": label_case, "sequences": sequence_case}
+@cache
+def record_case():
+    texts = ["sun over sea", "city at night", "sun on city", "night sea"] * 5
+    tags = ["sun;sea", "city", "sun;city", "sea"] * 5
+    sizes = [str(size % 7) for size in range(20)]
+    rows = [
+        {"text": x, "size": size, "kind": "ab"[size < "3"], "tags": y}
+        for x, size, y in zip(texts, sizes, tags, strict=True)
+    ]
+    classifier = SetClassifier(LogisticRegression(), Margin(), cv=2, random_state=0)
+    plan = plan_records(rows, target="tags", kinds={"kind": "category", "text": "text"})
+    return Case(lambda: plan.fit(rows, classifier), rows[:4], [{"sun"}, (), (), {"sea"}])
+
+
+CASES = {"labels": label_case, "records": record_case, "sequences": sequence_case}
 
 
 def saved_files(model, folder):

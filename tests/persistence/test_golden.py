@@ -10,7 +10,7 @@ from tests.persistence.make_golden import GOLDEN
 from tests.persistence.small_models import CASES, quiet_answers
 
 FOLDERS = sorted(GOLDEN.glob("format-*/*"))
-MOST_BYTES = 60_000
+MOST_BYTES = 90_000
 
 
 def test_there_is_one_of_each_kind_and_format():

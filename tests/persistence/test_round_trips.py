@@ -14,6 +14,7 @@ import setlearn
 from setlearn.errors import TruncationWarning
 from tests.persistence.cases import answers
 from tests.persistence.label_cases import label_cases
+from tests.persistence.record_cases import record_cases
 from tests.persistence.sequence_cases import sequence_cases
 
 ROOT = Path(__file__).parents[2]
@@ -47,7 +48,7 @@ def compared(cases, function, folder):
     return before, after
 
 
-@pytest.mark.parametrize("function", [label_cases, sequence_cases])
+@pytest.mark.parametrize("function", [label_cases, record_cases, sequence_cases])
 def test_a_fresh_process_answers_the_same(function, tmp_path):
     before, after = compared(function(), function, tmp_path)
     assert list(after) == list(before)

@@ -98,7 +98,7 @@ def test_other_things_are_never_overwritten(tmp_path):
     setlearn.save(model, tmp_path / "model")
     (tmp_path / "link").symlink_to(tmp_path / "model")
     for name, told in (("file", "is a file"), ("folder", "other things"), ("link", "symbolic")):
-        with pytest.raises(ModelError, match=told):
+        with pytest.raises(ParameterError, match=told):
             setlearn.save(model, tmp_path / name)
     assert (tmp_path / "file").read_text() == (tmp_path / "folder" / "notes").read_text() == "mine"
 

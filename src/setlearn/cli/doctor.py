@@ -19,6 +19,7 @@ EXTRAS = {
     "parquet": ("pyarrow",),
     "plot": ("matplotlib",),
     "datasets": ("river",),
+    "server": ("fastapi", "uvicorn"),
 }
 
 

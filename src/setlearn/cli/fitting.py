@@ -64,8 +64,9 @@ class Fitted:
 
 def fit_and_save(job: Job, data: str, notes: Sequence[str]) -> Fitted:
     """Train on all rows or most of them, and save the model with what is known of it."""
-    from setlearn.persistence import save
+    from setlearn.persistence import check_place, save
 
+    check_place(job.out)  # before hours of training
     train, held_out = _split(job)
     checkpoint = _checkpoint(job)
     if checkpoint is not None:

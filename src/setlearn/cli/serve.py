@@ -67,7 +67,18 @@ def serve(
         access_log=not talking.quiet,
         limits=Limits(max_bytes, max_rows, max_seconds, max_queue),
     )
+    if settings.token is None and not _is_loopback(host):
+        say([f"setlearn: warning: no token is set, so whoever reaches {host} can ask the models"])
     run(settings, lambda address: say([f"serving {', '.join(settings.models)} at {address}"]))
+
+
+def _is_loopback(host: str) -> bool:
+    from ipaddress import ip_address
+
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _named(models: list[str]) -> dict[str, Path]:
@@ -80,7 +91,8 @@ def _named(models: list[str]) -> dict[str, Path]:
         name = name if equals else folder.resolve().name
         if not name or name in named:
             raise ParameterError(
-                f"the models need names that differ, got {name!r} twice; write name=folder"
+                f"the models need names that differ, and {text!r} has "
+                f"{'the name of another' if name else 'none'}; write name=folder"
             )
         named[name] = folder
     return named

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from setlearn.durable_files import sync_folder, write_durably
-from setlearn.errors import ModelError
+from setlearn.errors import ModelError, ParameterError
 from setlearn.persistence.manifest import MANIFEST_NAME, FileFacts, Manifest
 from setlearn.persistence.unfinished import unfinished_folder
 
-__all__ = ["read_folder", "write_folder"]
+__all__ = ["check_place", "read_folder", "write_folder"]
 
 LARGEST_MANIFEST = 1_000_000
 
@@ -31,7 +31,7 @@ def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
     only when the new one stands in its place; `read_folder` finds it where it has stepped to.
     """
     path = path.absolute()
-    _check_place(path)
+    check_place(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with unfinished_folder(path) as unfinished:
@@ -106,15 +106,15 @@ def _stepped_aside(path: Path) -> Path:
     return path.parent / f".{path.name}.before"
 
 
-def _check_place(path: Path) -> None:
+def check_place(path: Path) -> None:
     """Raise unless the place is free, or holds a model: nothing else is ever overwritten."""
     if path.is_symlink():
-        raise ModelError(f"{path} is a symbolic link; give the folder itself")
+        raise ParameterError(f"{path} is a symbolic link; give the folder itself")
     if path.is_dir():
         if not (path / MANIFEST_NAME).is_file() and any(path.iterdir()):
-            raise ModelError(f"{path} holds other things than a model; choose another name")
+            raise ParameterError(f"{path} holds other things than a model; choose another name")
     elif path.exists():
-        raise ModelError(f"{path} is a file; choose another name for the model's folder")
+        raise ParameterError(f"{path} is a file; choose another name for the model's folder")
 
 
 def _check_no_others(folder: Path, manifest: Manifest) -> None:

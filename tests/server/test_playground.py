@@ -1,0 +1,260 @@
+"""The playground in a real browser, before a real server."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from urllib.parse import quote
+
+import pytest
+
+from tests.server.playground import EVIL, TOKEN
+
+expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
+PHONE = {"width": 390, "height": 844}
+
+
+def sentence(page):
+    return page.locator("#sentence")
+
+
+def memory(page):
+    return page.locator("#memory .element")
+
+
+def slide(page, name, value):
+    page.locator(f"#{name}").fill(str(value))
+
+
+def choose_words(page):
+    page.get_by_label("Model").select_option("words")
+    expect(page.get_by_role("button", name="start")).to_be_visible()
+
+
+class TestLabels:
+    def test_story_goes_forth_and_back(self, page):
+        expect(sentence(page)).to_contain_text("stop")
+        page.get_by_role("button", name="Start").click()
+        expect(sentence(page)).to_have_text("start: Z is empty")
+        expect(page.locator("#reason")).to_be_hidden()
+        page.get_by_role("button", name="Step →").click()
+        expect(sentence(page)).to_have_text(
+            re.compile(r"step 1: (fish|grill) is kept; Z = \{\w+\}")
+        )
+        expect(memory(page)).to_have_count(1)
+        page.get_by_role("button", name="Step →").click()
+        expect(memory(page)).to_have_count(2)
+        assert sorted(memory(page).all_inner_texts()) == ["fish", "grill"]
+        page.get_by_role("button", name="End").click()
+        expect(page.locator("#reason")).to_contain_text("repeats: even after its penalty")
+        page.get_by_role("button", name="← Back").click()
+        expect(page.locator("#where")).to_have_text("step 2 of 3")
+        expect(page.locator("#reason")).to_be_hidden()
+
+    def test_bar_has_score_and_penalty(self, page):
+        row = page.locator(".bars li.winner")
+        score = row.locator(".score").inner_text()
+        raw, penalty = row.locator(".penalty").inner_text().split(" − ")
+        assert float(score) == pytest.approx(float(raw) - float(penalty), abs=0.002)
+
+    def test_slider_makes_another_set(self, page):
+        assert memory(page).count() == 2
+        slide(page, "lam", 0)
+        expect(memory(page)).to_have_count(1)
+        expect(page.get_by_label("margin with λ and ρ")).to_be_checked()
+        slide(page, "lam", 1)
+        expect(memory(page)).to_have_count(4)
+        page.get_by_label("the model’s own rule").check()
+        expect(memory(page)).to_have_count(2)
+
+    def test_robust_stop_is_told(self, page):
+        slide(page, "rho", 0.5)
+        expect(page.locator("#reason")).to_contain_text("exceed ρ·|Z|")
+
+    def test_known_label_is_there_from_the_start(self, page):
+        page.locator(".bars").get_by_role("button", name="rice").click()
+        pressed = page.locator(".bars [aria-pressed=true]")
+        expect(pressed).to_have_text("rice")
+        expect(pressed).to_be_focused()
+        page.get_by_role("button", name="Start").click()
+        expect(sentence(page)).to_have_text("start: known: Z = {rice}")
+        page.locator("#memory").get_by_role("button", name="rice").click()
+        expect(pressed).to_have_count(0)
+
+    def test_evil_label_is_text(self, page):
+        page.get_by_role("button", name="Example 2").click()
+        expect(page.locator("#memory")).to_contain_text(EVIL)
+        page.locator(".bars").get_by_role("button", name=EVIL).click()
+        expect(page.locator(".bars [aria-pressed=true]")).to_have_text(EVIL)
+        assert page.locator("img").count() == 0
+
+    def test_each_column_has_a_field(self, page):
+        page.get_by_label("text", exact=False).first.fill("risotto with salt")
+        page.get_by_label("price").fill("4.2")
+        page.get_by_role("button", name="Find the set").click()
+        expect(memory(page)).to_have_text(["rice"])
+
+    def test_bad_input_is_told_near_it(self, page):
+        page.get_by_label("price").fill("cheap")
+        page.get_by_role("button", name="Find the set").click()
+        expect(page.get_by_role("alert")).to_have_text("“cheap” is not a number")
+        page.get_by_label("price").fill("4")
+        page.get_by_role("button", name="Find the set").click()
+        expect(page.get_by_role("alert")).to_be_hidden()
+
+
+class TestSequences:
+    def test_tree_grows_level_by_level(self, page):
+        choose_words(page)
+        expect(memory(page)).to_have_text(["ab", "abs"])
+        expect(page.locator(".node.end:visible")).to_have_count(2)
+        page.get_by_role("button", name="Start").click()
+        expect(page.locator(".node:visible")).to_have_count(1)
+        expect(page.locator("#memory")).to_contain_text("∅")
+        page.get_by_role("button", name="Step →").click()
+        expect(sentence(page)).to_have_text("step 1: 1 branch goes on")
+        for _ in range(2):
+            page.get_by_role("button", name="Step →").click()
+        expect(sentence(page)).to_contain_text("ab ends here")
+        expect(memory(page)).to_have_text(["ab"])
+
+    def test_node_tells_all_its_scores(self, page):
+        choose_words(page)
+        page.get_by_role("button", name=re.compile("^a, .* kept")).first.click()
+        scores = page.locator(".node-scores")
+        expect(scores.locator("h3")).to_have_text("How a may go on")
+        expect(scores.locator("li")).to_have_count(4)  # a, b, s and the end
+        expect(scores.locator("li.refused").first).to_contain_text("does not exceed the cut 0.5")
+
+    def test_rejected_ones_can_be_seen(self, page):
+        choose_words(page)
+        before = page.locator(".rejected .node").count()
+        more = page.locator(".more").first
+        more.click()
+        expect(more).to_have_attribute("aria-expanded", "true")
+        assert page.locator(".rejected .node").count() > before
+        expect(page.locator(".rejected .why").first).to_contain_text("does not exceed")
+        more.click()
+        expect(page.locator(".rejected .node")).to_have_count(before)
+
+    def test_known_sequence(self, page):
+        choose_words(page)
+        page.locator("#memory").get_by_role("button", name="abs").click()
+        expect(page.locator("#memory [aria-pressed=true]")).to_have_text("abs")
+        expect(page.locator(".tree .known").first).to_be_visible()
+
+
+class TestKeys:
+    def test_arrows_step_and_space_plays(self, page):
+        page.keyboard.press("ArrowLeft")
+        expect(page.locator("#where")).to_have_text("step 2 of 3")
+        page.keyboard.press("ArrowRight")
+        expect(page.locator("#where")).to_have_text("step 3 of 3")
+        page.keyboard.press(" ")
+        expect(page.get_by_role("button", name="Pause")).to_be_visible()
+        expect(page.locator("#where")).to_have_text("step 1 of 3")
+        page.keyboard.press(" ")
+        expect(page.get_by_role("button", name="Play")).to_be_visible()
+
+    def test_everything_is_in_reach(self, page):
+        for _ in range(60):
+            page.keyboard.press("Tab")
+            focused = page.evaluate("document.activeElement.textContent")
+            if focused == "rice":
+                break
+        page.keyboard.press("Enter")
+        expect(page.locator(".bars [aria-pressed=true]")).to_have_text("rice")
+
+    def test_fields_keep_their_keys(self, page):
+        field = page.get_by_label("price")
+        field.fill("12")
+        field.press("ArrowLeft")
+        field.press(" ")
+        expect(field).to_have_value("1 2")
+        expect(page.locator("#where")).to_have_text("step 3 of 3")
+
+
+class TestTakingAway:
+    def test_link_shows_the_same(self, page, new_page):
+        page.get_by_role("button", name="Example 2").click()
+        page.locator(".bars").get_by_role("button", name="fish").click()
+        slide(page, "lam", 0.7)
+        slide(page, "rho", 0.25)
+        page.wait_for_url(re.compile(r"rho=0\.25&step=\d"))
+        page.get_by_role("button", name="← Back").click()
+        other = new_page(page.url)
+        expect(sentence(other)).to_have_text(sentence(page).inner_text())
+        assert memory(other).all_inner_texts() == memory(page).all_inner_texts()
+        expect(other.locator("#lam-value")).to_have_text("0.70")
+        expect(other.locator("#rho-value")).to_have_text("0.25")
+
+    def test_strange_link_is_no_harm(self, new_page, playground_server):
+        page = new_page(f"{playground_server.open}#model={quote(EVIL)}&input=[&known=7&step=x")
+        expect(page.get_by_role("alert")).to_contain_text(EVIL)
+        expect(sentence(page)).to_contain_text("stop")
+
+    @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+    def test_curl_command_runs(self, new_page):
+        page = new_page(permissions=["clipboard-read", "clipboard-write"])
+        page.get_by_label("text", exact=False).first.fill("it's a trout")
+        page.get_by_role("button", name="Find the set").click()
+        expect(sentence(page)).to_contain_text("fish")
+        page.get_by_role("button", name="Copy as curl").click()
+        expect(page.locator("#taken")).to_have_text("curl command copied")
+        command = page.evaluate("navigator.clipboard.readText()")
+        ended = subprocess.run(["sh", "-c", command], capture_output=True, check=True)
+        assert json.loads(ended.stdout)["model"] == "dishes"
+
+    def test_python_runs(self, new_page):
+        page = new_page(permissions=["clipboard-read", "clipboard-write"])
+        page.locator(".bars").get_by_role("button", name="rice").click()
+        expect(page.locator(".bars [aria-pressed=true]")).to_have_text("rice")
+        page.get_by_role("button", name="Copy as Python").click()
+        program = page.evaluate("navigator.clipboard.readText()")
+        ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+        assert json.loads(ended.stdout)["traces"][0]["known"] == ["rice"]
+
+    def test_copy_by_hand_where_the_browser_forbids_it(self, page):
+        page.get_by_role("button", name="Copy link").click()
+        expect(page.locator("#by-hand-text")).to_have_value(page.url)
+        page.get_by_role("button", name="Close").click()
+        expect(page.locator("#by-hand")).to_be_hidden()
+
+    def test_download(self, page, tmp_path):
+        with page.expect_download() as waiting:
+            page.get_by_role("button", name="Download JSON").click()
+        waiting.value.save_as(tmp_path / "trace.json")
+        told = json.loads((tmp_path / "trace.json").read_text(encoding="utf-8"))
+        assert sorted(told["trace"]["result"]) == ["fish", "grill"]
+        assert told["request"]["model"] == "dishes"
+
+
+class TestToken:
+    def test_token_is_asked_for_when_needed(self, new_page, playground_server):
+        page = new_page(playground_server.closed)
+        page.get_by_label("Token of the server").fill("wrong")
+        page.get_by_role("button", name="Use token").click()
+        expect(page.get_by_role("alert")).to_contain_text("send the server's token")
+        page.get_by_label("Token of the server").fill(TOKEN)
+        page.get_by_role("button", name="Use token").click()
+        expect(sentence(page)).to_contain_text("stop")
+        expect(page.locator("#token-form")).to_be_hidden()
+        assert TOKEN not in page.url
+        # The browser itself notes each refused request, which is no fault of the page.
+        refused = [one for one in new_page.complaints if "401" in one]
+        assert len(refused) == 2
+        new_page.complaints[:] = [one for one in new_page.complaints if one not in refused]
+
+    def test_open_server_asks_for_none(self, page):
+        expect(page.locator("#token-form")).to_be_hidden()
+
+
+class TestPhone:
+    @pytest.mark.parametrize("model", ["dishes", "words"])
+    def test_nothing_sticks_out(self, new_page, playground_server, model):
+        page = new_page(f"{playground_server.open}#model={model}", viewport=PHONE)
+        expect(sentence(page)).to_contain_text("stop")
+        page.get_by_text("About this model").click()
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width <= PHONE["width"]
