@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 from setlearn.errors import ModelError, ParameterError, UntrustedModelError
@@ -58,6 +61,25 @@ are looked at by `part_checks` before they are used.
 """
 
 
+@cache
+def _skops() -> Any:
+    """skops, imported without torch.
+
+    It asks for all of scikit-learn's estimators, for which every package of scikit-learn is
+    imported. One of them, which has none, imports torch: most of the time that a command takes
+    to start.
+    """
+    needless = "sklearn.externals.array_api_compat.torch"
+    blocked = "torch" not in sys.modules and needless not in sys.modules
+    if blocked:
+        sys.modules[needless] = None  # type: ignore[assignment]  # how Python says "not to be found"
+    try:
+        return import_module("skops.io")
+    finally:
+        if blocked:
+            del sys.modules[needless]
+
+
 def check_trusted(trusted: Iterable[str]) -> list[str]:
     """The names of types that a user allows; there is no way to allow everything."""
     if isinstance(trusted, str | bool) or not isinstance(trusted, Iterable):
@@ -77,10 +99,8 @@ def check_trusted(trusted: Iterable[str]) -> list[str]:
 
 def dump_parts(parts: Sequence[Any]) -> bytes:
     """All of scikit-learn's objects of a model, in one file."""
-    import skops.io
-
     try:
-        content: bytes = skops.io.dumps(list(parts))
+        content: bytes = _skops().dumps(list(parts))
     except Exception as error:  # skops raises whatever an object's own state raises
         kinds = sorted({type(part).__name__ for part in parts})
         raise ModelError(
@@ -98,15 +118,11 @@ def dump_parts(parts: Sequence[Any]) -> bytes:
 
 def unknown_types(content: bytes) -> list[str]:
     """The types in such a file that are not on the list."""
-    import skops.io
-
-    return sorted(set(skops.io.get_untrusted_types(data=content)) - set(ALLOWED))
+    return sorted(set(_skops().get_untrusted_types(data=content)) - set(ALLOWED))
 
 
 def load_parts(content: bytes, trusted: Sequence[str]) -> list[Any]:
     """The objects of such a file, if all their types are allowed and all they hold is sound."""
-    import skops.io
-
     try:
         nodes = check_archive(content)
         unknown = [name for name in unknown_types(content) if name not in trusted]
@@ -115,7 +131,7 @@ def load_parts(content: bytes, trusted: Sequence[str]) -> list[Any]:
         check_builders(nodes, trusted)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of another version's attributes, say
-            parts = skops.io.loads(content, trusted=[*ALLOWED, *trusted])
+            parts = _skops().loads(content, trusted=[*ALLOWED, *trusted])
         if not isinstance(parts, list):
             raise ModelError("the scikit-learn parts of the model are not a list; it is damaged")
         check_parts(parts)
