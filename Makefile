@@ -1,6 +1,8 @@
 # Two commands do everything on a fresh machine:
 #   make demo    install into .venv, reproduce the paper's tables on 2 splits, print the result
 #   make test    the same set-up if it is missing, then the tests
+# And one to play:
+#   make playground    train two small models (a minute, the first time) and serve them with a page
 
 PYTHON ?= python3
 VENV   := .venv
@@ -12,13 +14,17 @@ export SETLEARN_DATA ?= $(wildcard $(CURDIR)/../shared/data)
 # Processes, not BLAS threads, fill the cores.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test check lint types imports bench clean
+.PHONY: demo test playground check lint types imports bench clean
 
 demo: $(STAMP)
 	$(BIN)/setlearn reproduce --quick --out report
 
 test: $(STAMP)
 	$(BIN)/pytest -n 2
+
+playground: $(STAMP)
+	$(BIN)/python examples/2-advanced/playground_models.py playground-models
+	$(BIN)/setlearn serve digits=playground-models/digits strings=playground-models/strings
 
 check: lint types imports test
 
@@ -35,6 +41,10 @@ imports: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python benchmarks/labels.py
 	$(BIN)/python benchmarks/sequences.py
+
+# Many made-up requests for each operation of the server, right and wrong ones.
+fuzz-api: $(STAMP)
+	SETLEARN_FUZZ_EXAMPLES=300 $(BIN)/pytest tests/server/test_documents.py -k whatever_is_sent
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -1,6 +1,7 @@
 """The playground in a real browser, before a real server."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -9,9 +10,10 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.server.playground import EVIL, TOKEN
+from tests.server.playground import EVIL, N_POINTS, PLAIN_HOST, TOKEN
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
+CLIPBOARD = ["clipboard-read", "clipboard-write"]
 PHONE = {"width": 390, "height": 844}
 
 
@@ -28,14 +30,25 @@ def slide(page, name, value):
 
 
 def choose_words(page):
-    page.get_by_label("Model").select_option("words")
-    expect(page.get_by_role("button", name="start")).to_be_visible()
+    page.get_by_label("Model", exact=True).select_option("words")
+    expect(page.locator(".tree")).to_be_visible()
+
+
+def enter_token(page):
+    page.get_by_label("Token of the server").fill(TOKEN)
+    page.get_by_role("button", name="Use token").click()
+    expect(sentence(page)).to_contain_text("stop")
+
+
+def run_with_token(*command):
+    environment = {**os.environ, "SETLEARN_TOKEN": TOKEN}
+    return subprocess.run(command, capture_output=True, check=True, env=environment).stdout
 
 
 class TestLabels:
     def test_story_goes_forth_and_back(self, page):
         expect(sentence(page)).to_contain_text("stop")
-        page.get_by_role("button", name="Start").click()
+        page.get_by_role("button", name="Start", exact=True).click()
         expect(sentence(page)).to_have_text("start: Z is empty")
         expect(page.locator("#reason")).to_be_hidden()
         page.get_by_role("button", name="Step →").click()
@@ -77,7 +90,7 @@ class TestLabels:
         pressed = page.locator(".bars [aria-pressed=true]")
         expect(pressed).to_have_text("rice")
         expect(pressed).to_be_focused()
-        page.get_by_role("button", name="Start").click()
+        page.get_by_role("button", name="Start", exact=True).click()
         expect(sentence(page)).to_have_text("start: known: Z = {rice}")
         page.locator("#memory").get_by_role("button", name="rice").click()
         expect(pressed).to_have_count(0)
@@ -104,12 +117,28 @@ class TestLabels:
         expect(page.get_by_role("alert")).to_be_hidden()
 
 
+class TestPictures:
+    def test_drawing_is_the_input(self, new_page, playground_server):
+        page = new_page(f"{playground_server}#model=pictures")
+        page.get_by_role("img").click(position={"x": 2, "y": 2})
+        expect(page.get_by_label("Input numbers")).to_have_value("1" + " 0" * (N_POINTS - 1))
+        page.wait_for_url(re.compile(r"input=%5B1%2C0"))
+        page.get_by_role("button", name="Clear").click()
+        page.wait_for_url(re.compile(r"input=%5B0%2C0"))
+
+    def test_of_many_labels_the_best_are_shown(self, new_page, playground_server):
+        page = new_page(f"{playground_server}#model=pictures")
+        n_shown = page.locator(".bars li").count()
+        assert 20 <= n_shown < N_POINTS
+        expect(page.locator("#drawing")).to_contain_text(f"and {N_POINTS - n_shown} more labels")
+
+
 class TestSequences:
     def test_tree_grows_level_by_level(self, page):
         choose_words(page)
         expect(memory(page)).to_have_text(["ab", "abs"])
-        expect(page.locator(".node.end:visible")).to_have_count(2)
-        page.get_by_role("button", name="Start").click()
+        expect(page.locator(".kept > .row .node.end:visible")).to_have_count(2)
+        page.get_by_role("button", name="Start", exact=True).click()
         expect(page.locator(".node:visible")).to_have_count(1)
         expect(page.locator("#memory")).to_contain_text("∅")
         page.get_by_role("button", name="Step →").click()
@@ -190,32 +219,35 @@ class TestTakingAway:
         expect(other.locator("#rho-value")).to_have_text("0.25")
 
     def test_strange_link_is_no_harm(self, new_page, playground_server):
-        page = new_page(f"{playground_server.open}#model={quote(EVIL)}&input=[&known=7&step=x")
+        page = new_page(f"{playground_server}#model={quote(EVIL)}&input=[&known=7&step=x")
         expect(page.get_by_role("alert")).to_contain_text(EVIL)
         expect(sentence(page)).to_contain_text("stop")
 
     @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
     def test_curl_command_runs(self, new_page):
-        page = new_page(permissions=["clipboard-read", "clipboard-write"])
+        page = new_page(knows_token=False, permissions=CLIPBOARD)
+        enter_token(page)
         page.get_by_label("text", exact=False).first.fill("it's a trout")
         page.get_by_role("button", name="Find the set").click()
         expect(sentence(page)).to_contain_text("fish")
         page.get_by_role("button", name="Copy as curl").click()
         expect(page.locator("#taken")).to_have_text("curl command copied")
         command = page.evaluate("navigator.clipboard.readText()")
-        ended = subprocess.run(["sh", "-c", command], capture_output=True, check=True)
-        assert json.loads(ended.stdout)["model"] == "dishes"
+        assert TOKEN not in command
+        assert json.loads(run_with_token("sh", "-c", command))["model"] == "dishes"
 
     def test_python_runs(self, new_page):
-        page = new_page(permissions=["clipboard-read", "clipboard-write"])
+        page = new_page(knows_token=False, permissions=CLIPBOARD)
+        enter_token(page)
         page.locator(".bars").get_by_role("button", name="rice").click()
         expect(page.locator(".bars [aria-pressed=true]")).to_have_text("rice")
         page.get_by_role("button", name="Copy as Python").click()
         program = page.evaluate("navigator.clipboard.readText()")
-        ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-        assert json.loads(ended.stdout)["traces"][0]["known"] == ["rice"]
+        answer = json.loads(run_with_token(sys.executable, "-c", program))
+        assert answer["traces"][0]["known"] == ["rice"]
 
-    def test_copy_by_hand_where_the_browser_forbids_it(self, page):
+    def test_copy_by_hand_where_the_browser_forbids_it(self, new_page, playground_server):
+        page = new_page(playground_server.replace("127.0.0.1", PLAIN_HOST))
         page.get_by_role("button", name="Copy link").click()
         expect(page.locator("#by-hand-text")).to_have_value(page.url)
         page.get_by_role("button", name="Close").click()
@@ -231,29 +263,23 @@ class TestTakingAway:
 
 
 class TestToken:
-    def test_token_is_asked_for_when_needed(self, new_page, playground_server):
-        page = new_page(playground_server.closed)
+    def test_token_is_asked_for_when_needed(self, new_page):
+        page = new_page(knows_token=False)
         page.get_by_label("Token of the server").fill("wrong")
         page.get_by_role("button", name="Use token").click()
         expect(page.get_by_role("alert")).to_contain_text("send the server's token")
-        page.get_by_label("Token of the server").fill(TOKEN)
-        page.get_by_role("button", name="Use token").click()
-        expect(sentence(page)).to_contain_text("stop")
+        enter_token(page)
         expect(page.locator("#token-form")).to_be_hidden()
         assert TOKEN not in page.url
-        # The browser itself notes each refused request, which is no fault of the page.
-        refused = [one for one in new_page.complaints if "401" in one]
-        assert len(refused) == 2
-        new_page.complaints[:] = [one for one in new_page.complaints if one not in refused]
 
-    def test_open_server_asks_for_none(self, page):
+    def test_token_is_not_asked_for_without_need(self, page):
         expect(page.locator("#token-form")).to_be_hidden()
 
 
 class TestPhone:
-    @pytest.mark.parametrize("model", ["dishes", "words"])
+    @pytest.mark.parametrize("model", ["dishes", "words", "pictures"])
     def test_nothing_sticks_out(self, new_page, playground_server, model):
-        page = new_page(f"{playground_server.open}#model={model}", viewport=PHONE)
+        page = new_page(f"{playground_server}#model={model}", viewport=PHONE)
         expect(sentence(page)).to_contain_text("stop")
         page.get_by_text("About this model").click()
         width = page.evaluate("document.documentElement.scrollWidth")

@@ -9,6 +9,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from setlearn.server.access_log import AccessLog
 from setlearn.server.problems import Problem, problem_response
+from setlearn.server.settings import Limits
 
 __all__ = ["impatient_connections"]
 
@@ -16,16 +17,17 @@ MOST_CONNECTIONS = 800
 """Below the 1024 files that many systems let a process open."""
 
 LONGEST_SILENCE = 10.0
-"""Seconds in which a client must send all headers of a request."""
+"""Seconds in which a client must send all headers of a request, if it has not even fewer."""
 
 
-def impatient_connections(log: AccessLog) -> type[H11Protocol]:
+def impatient_connections(log: AccessLog, limits: Limits) -> type[H11Protocol]:
     """The kind of connection that uvicorn is to use.
 
     uvicorn itself waits as long as a client likes for its headers, so that a few hundred idle
     clients would keep all others out. What goes wrong before there is a request is also answered
     in JSON here, and written to the log.
     """
+    patience = min(LONGEST_SILENCE, limits.seconds)
 
     class ImpatientConnection(H11Protocol):
         deadline: asyncio.TimerHandle | None = None
@@ -74,7 +76,7 @@ def impatient_connections(log: AccessLog) -> type[H11Protocol]:
             if self._is_asked():
                 self._stop_watch()
             elif self.deadline is None:
-                self.deadline = self.loop.call_later(LONGEST_SILENCE, self.transport.abort)
+                self.deadline = self.loop.call_later(patience, self.transport.abort)
 
         def _stop_watch(self) -> None:
             if self.deadline is not None:

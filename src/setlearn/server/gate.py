@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hmac
 import ipaddress
 from collections.abc import Mapping
@@ -11,6 +10,8 @@ from time import monotonic
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from setlearn.server.access_log import AccessLog
+from setlearn.server.bodies import is_drained, read_body
+from setlearn.server.leaving import answer_while_there
 from setlearn.server.problems import Problem, problem_response
 from setlearn.server.settings import Settings
 
@@ -28,9 +29,6 @@ SECURITY_HEADERS = (
 
 CLIENT_LEFT = 499
 """What the log says where there was nobody left to answer."""
-
-LONGEST_DRAIN = 1.0
-"""Seconds for the rest of a refused body: many clients only read when all of it is sent."""
 
 
 class Gate:
@@ -66,16 +64,16 @@ class Gate:
         headers = dict(scope["headers"])
         try:
             self._check(scope["path"], headers)
-            content = await self._body(headers, receive)
+            content = await read_body(headers, receive, self.settings.limits)
         except Problem as problem:
             response = problem_response(problem)
-            if not await _drained(receive):
+            if not await is_drained(headers, receive):
                 response.headers["connection"] = "close"  # what else comes is not a request
             await response(scope, receive, send)
             return
         # The server leaves out the body where the client asked for the head alone.
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
-        await _while_there({**scope, "method": method}, content, self.app, receive, send)
+        await answer_while_there(self.app, {**scope, "method": method}, content, receive, send)
 
     def _check(self, path: str, headers: Mapping[bytes, bytes]) -> None:
         if not self._is_host(headers.get(b"host", b"").decode("latin-1")):
@@ -107,74 +105,3 @@ class Gate:
         except ValueError:
             return "*" in self.settings.hosts
         return True
-
-    async def _body(self, headers: Mapping[bytes, bytes], receive: Receive) -> bytes:
-        """All of the body, of no more than the allowed size."""
-        limits = self.settings.limits
-        declared = headers.get(b"content-length", b"0")
-        if len(declared) > 18 or int(declared) > limits.body_bytes:
-            raise _too_large(limits.body_bytes)
-        try:
-            async with asyncio.timeout(limits.seconds):
-                return await _read(receive, limits.body_bytes)
-        except TimeoutError:
-            raise Problem(
-                408, "slow_body", "the body did not arrive in time; send it at once"
-            ) from None
-
-
-async def _read(receive: Receive, most: int) -> bytes:
-    content = bytearray()
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise Problem(400, "half_sent", "the body ended too early; send all of it")
-        content += message.get("body", b"")
-        if len(content) > most:
-            raise _too_large(most)
-        if not message.get("more_body", False):
-            return bytes(content)
-
-
-def _too_large(most: int) -> Problem:
-    return Problem(
-        413, "too_large", f"the body has more than {most} bytes; send fewer inputs at once"
-    )
-
-
-async def _drained(receive: Receive) -> bool:
-    """Read on without keeping anything; tells whether the end of the body was reached."""
-    try:
-        async with asyncio.timeout(LONGEST_DRAIN):
-            while (await receive()).get("more_body", False):
-                pass
-    except TimeoutError:
-        return False
-    return True
-
-
-async def _while_there(
-    scope: Scope, content: bytes, app: ASGIApp, receive: Receive, send: Send
-) -> None:
-    """Let the app answer, unless the client leaves before: then nobody needs the answer."""
-    gone = asyncio.create_task(_gone(receive))
-
-    async def body() -> Message:
-        if not handed_on.done():
-            handed_on.set_result(None)
-            return {"type": "http.request", "body": content, "more_body": False}
-        await asyncio.shield(gone)
-        return {"type": "http.disconnect"}
-
-    handed_on = asyncio.get_running_loop().create_future()
-    answering = asyncio.create_task(app(scope, body, send))  # type: ignore[arg-type]
-    try:
-        await asyncio.wait({answering, gone}, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        gone.cancel()
-    ...
-
-
-async def _gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
 
 from setlearn.errors import ParameterError
 from setlearn.server.settings import Settings
 
 __all__ = ["serve"]
-
-LONGEST_GOODBYE = 30
-"""Seconds that running requests have to end in."""
-
-MOST_CONNECTIONS = 1000
 
 
 def serve(settings: Settings, say_address: Callable[[str], None]) -> None:
@@ -26,40 +24,72 @@ def serve(settings: Settings, say_address: Callable[[str], None]) -> None:
         import uvicorn
 
         from setlearn.server.app import create_app
+        from setlearn.server.connections import impatient_connections
         from setlearn.server.pool import started_workers
     except ImportError as error:
         raise ParameterError(
             f"the server needs packages that are not installed ({error.name}); "
             "pip install 'setlearn[server]'"
         ) from error
-    with _listening(settings) as listening:
-        workers = started_workers(settings)
-        listening.listen()  # from here on clients can come, and wait a moment
-        host, port = listening.getsockname()[:2]
-        say_address(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            say_address(_address(listening))  # from here on signals end the server in peace
+
+    with _ending_with_sigterm(), _listening(settings) as listening:
+        app = create_app(settings, *started_workers(settings))
         config = uvicorn.Config(
-            create_app(settings, workers),
-            log_level="warning",
-            access_log=False,  # the gate writes a better one
+            app,
+            http=impatient_connections(app.log, settings.limits),
+            ws="none",
+            log_level="error",
+            access_log=False,  # the gate has a better one
+            proxy_headers=False,  # or clients could choose what the log calls them
             server_header=False,
-            limit_concurrency=MOST_CONNECTIONS,
-            timeout_graceful_shutdown=LONGEST_GOODBYE,
+            # Time for a body, which may be on its way, and for its answer.
+            timeout_graceful_shutdown=math.ceil(2 * settings.limits.seconds) + 1,
         )
-        # uvicorn ends in peace, and then sends itself the signal again, which must not kill it.
-        signal.signal(signal.SIGTERM, lambda number, frame: None)
-        uvicorn.Server(config).run(sockets=[listening])
+        Server(config).run(sockets=[listening])
+
+
+@contextmanager
+def _ending_with_sigterm() -> Iterator[None]:
+    """Let SIGTERM end the program like its own will does, also while models are loaded.
+
+    uvicorn takes signals over while it runs, and sends itself the same one again when it is done.
+    """
+    before = signal.signal(signal.SIGTERM, _end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(0)
 
 
 def _listening(settings: Settings) -> socket.socket:
     """A socket at the address, taken before models are loaded, so that a mistake shows at once."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listening = socket.socket(family)
     try:
-        listening = socket.socket(family)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):
+            # For clients that never read their answers: the system ends such connections.
+            patience = int(1000 * settings.limits.seconds)
+            listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, patience)
         listening.bind((settings.host, settings.port))
     except OSError as error:
+        listening.close()
         raise ParameterError(
             f"the server cannot listen at {settings.host}:{settings.port} "
             f"({error.strerror or error}); choose another --host or --port"
         ) from error
     return listening
+
+
+def _address(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/"

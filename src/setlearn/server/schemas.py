@@ -19,6 +19,7 @@ __all__ = [
     "State",
     "TraceAnswer",
     "TraceRequest",
+    "described_problems",
 ]
 
 Element: TypeAlias = str | int | float | bool | list[Any]
@@ -169,3 +170,24 @@ class ProblemAnswer(BaseModel):
     """What went wrong, and what to do."""
 
     error: _Error
+
+
+PROBLEMS = {
+    400: "The body is not JSON.",
+    401: "The token is missing or wrong.",
+    404: "There is no such model.",
+    408: "The body did not arrive in time.",
+    413: "The body is too large.",
+    415: "The body is not declared as JSON.",
+    421: "The server is not known by this name.",
+    422: "The inputs do not fit the model, or are too many.",
+    503: "The server is busy, or the model's process was lost; try again.",
+    504: "There was no answer in time.",
+}
+
+
+def described_problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """What the OpenAPI document says of the problems that a path may have."""
+    return {
+        status: {"model": ProblemAnswer, "description": PROBLEMS[status]} for status in statuses
+    }

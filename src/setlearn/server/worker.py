@@ -20,13 +20,13 @@ def work(connection: Connection, models: Mapping[str, Path], trusted: Sequence[s
     """
     from setlearn.server.served_model import ServedModel
 
-    _one_thread()
     told: dict[str, Any] | SetlearnError
     try:
         served = {name: ServedModel.load(path, trusted) for name, path in models.items()}
         told = {name: model.describe() for name, model in served.items()}
     except SetlearnError as error:
         told = error
+    _one_thread()
     # The server may end or die at any time; then there is nobody left to answer.
     with suppress(EOFError, OSError):
         connection.send(told)
@@ -36,7 +36,7 @@ def work(connection: Connection, models: Mapping[str, Path], trusted: Sequence[s
 
 
 def _one_thread() -> None:
-    """Keep each worker to one core: there are several of them."""
+    """Keep each worker to one core: there are several of them. Only works on what is imported."""
     import sys
 
     from threadpoolctl import threadpool_limits

@@ -2,14 +2,17 @@
 
 import { make } from "./dom.js";
 
-export function modelLine({ task, classes, rule }) {
-  const what = task === "labels" ? `sets of labels, ${classes.length} of them` : "sets of sequences";
-  return `Predicts ${what}. Its rule: ${rule}.`;
+/** What it answers, if whoever saved it told a question; what it predicts, and by which rule. */
+export function modelLine({ task, classes, rule, about }) {
+  const question = typeof about.question === "string" ? `${about.question} ` : "";
+  const labels = () => `sets of labels, ${classes.length} of them`;
+  const what = task === "labels" ? labels() : "sets of sequences";
+  return `${question}Predicts ${what}. Its rule: ${rule}.`;
 }
 
 /** Facts and figures as a list of terms; nested ones are told by both names. */
 export function aboutList({ facts, about, lam }) {
-  const { image, ...told } = about;
+  const { image, question, ...told } = about; // which are shown elsewhere
   const entries = [...flat({ ...told, ...facts })];
   if (lam !== null && !("λ" in facts)) entries.push(["λ", text(lam)]);
   return entries.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]);
@@ -25,5 +28,6 @@ function* flat(tree, above = "") {
 
 function text(value) {
   if (Array.isArray(value)) return value.map(text).join(", ");
-  return typeof value === "number" && !Number.isInteger(value) ? value.toPrecision(4) : String(value);
+  const isFraction = typeof value === "number" && !Number.isInteger(value);
+  return isFraction ? value.toPrecision(4) : String(value);
 }

@@ -13,5 +13,14 @@ export function number(value) {
   return value.toFixed(3).replace("-", "−");
 }
 
-/** Elements of a set as people write them: {fish, grill}. */
-export const written = (elements) => `{${elements.map(String).join(", ")}}`;
+const MOST_WRITTEN = 8;
+
+/** The first few of many, and how many others there are. */
+export function listed(elements) {
+  const others = elements.length - MOST_WRITTEN;
+  const told = elements.slice(0, MOST_WRITTEN).map(String).join(", ");
+  return others > 0 ? `${told} and ${others} more` : told;
+}
+
+/** A set as people write it: {fish, grill}. */
+export const written = (elements) => `{${listed(elements)}}`;

@@ -34,7 +34,8 @@ function makeField({ name, kind }, model, changed) {
   });
   if (how.rows > 1) control.rows = how.rows;
   const title = model.reads.length === 1 && name === "x" ? "Input" : name;
-  const label = make("label", { htmlFor: id }, title, make("span", { className: "kind" }, ` ${how.hint ?? kind}`));
+  const hint = make("span", { className: "kind" }, ` ${how.hint ?? kind}`);
+  const label = make("label", { htmlFor: id }, title, hint);
   const element = make("div", { className: "field" }, label, control);
   if (kind === "category") offer(element, control, model.examples, name);
 
@@ -43,7 +44,8 @@ function makeField({ name, kind }, model, changed) {
     control.value = value === undefined || value === null ? "" : how.write(value);
   };
   const field = { name, element, read, write, isEmpty: () => control.value.trim() === "" };
-  return kind === "vector" && model.about.image ? asPicture(field, label, control, model.about.image, changed) : field;
+  const { image } = model.about;
+  return kind === "vector" && image ? asPicture(field, label, control, image, changed) : field;
 }
 
 /** A picture to look at and to paint on, with the numbers below it for those who want them. */

@@ -6,7 +6,7 @@ import { isIn, knownButton, same } from "./set-view.js";
 const BEST_SHOWN = 20;
 
 /** Step 0 is the start; step k shows pick k, and the last one why it ended there. */
-export function labelStory(trace, toggle) {
+export function labelStory(trace, { toggle }) {
   const { steps, labels, known } = trace;
   const shown = shownLabels(trace);
   const scale = scaleOf(trace, shown);
@@ -14,13 +14,16 @@ export function labelStory(trace, toggle) {
   const list = make("ol", { className: "bars" }, ...rows.map((row) => row.element));
   const element = make("div", {}, list, legend(steps));
   const hidden = labels.length - shown.length;
-  if (hidden) element.append(make("p", { className: "hint" }, `… and ${hidden} more labels with lower scores`));
+  if (hidden) {
+    const told = `… and ${hidden} more labels with lower scores`;
+    element.append(make("p", { className: "hint" }, told));
+  }
   if (!steps.length) list.remove();
 
   return {
     element,
     last: steps.length,
-    memory: (step) => (step === steps.length ? trace.result : memoryAt(trace, step)),
+    memory: (step) => memoryAt(trace, step),
     reason: (step) => (step === steps.length ? trace.reason : ""),
     tell: (step) => sentence(trace, step),
     show(step) {
@@ -53,12 +56,13 @@ function shownLabels({ steps, labels, known, result }) {
 
 const rawScore = (pick, index) => pick.scores[index] + pick.penalties[index];
 
-/** From scores to shares of a bar's length. Scores on a log scale lie below 0. */
+/** From scores to shares of a bar's length. Those on a log scale lie below 0, and fall further. */
 function scaleOf({ steps }, shown) {
   const raw = shown.map((index) => (steps.length ? rawScore(steps[0], index) : 0));
-  const least = Math.min(0, ...raw);
-  const most = Math.max(...raw, least < 0 ? -Infinity : 0);
-  const width = most - least || 1;
+  const onLogScale = raw.some((score) => score < 0);
+  const fallen = steps.flatMap((pick) => shown.map((index) => pick.scores[index]));
+  const least = onLogScale ? Math.min(...fallen) : 0;
+  const width = Math.max(...raw, onLogScale ? -Infinity : 0) - least || 1;
   return (score) => Math.max(0, Math.min(1, (score - least) / width));
 }
 

@@ -33,15 +33,16 @@ async function open(state) {
   const names = [...byId("model").options].map((option) => option.value);
   const name = names.includes(state.model) ? state.model : names[0];
   await choose(name);
-  if (state.model !== undefined && state.model !== name) {
-    complain(`there is no model ${state.model} here; this is ${name}`);
-  }
   rule.write(state.rule);
   known = state.known ?? [];
   const input = state.input ?? model.examples[0];
-  if (input === undefined) return;
-  fields.write(input);
-  await run(state.step);
+  if (input !== undefined) {
+    fields.write(input);
+    await run(state.step);
+  }
+  if (state.model !== undefined && state.model !== name) {
+    complain(`there is no model ${state.model} here; this is ${name}`);
+  }
 }
 
 async function choose(name) {
@@ -110,7 +111,7 @@ async function askOnce(step) {
   if (asked !== model) return; // another one was chosen meanwhile
   byId("problem").hidden = true;
   const makeStory = asked.task === "labels" ? labelStory : sequenceStory;
-  const story = makeStory(told, toggleKnown);
+  const story = makeStory(told, { known, toggle: toggleKnown });
   shown = { request, trace: told, story, step: 0 };
   byId("story").hidden = false;
   replaceKeepingFocus(byId("drawing"), story.element);
@@ -133,9 +134,9 @@ function showStep(step) {
 
 /** A label's button is made anew with each story; who pressed it should still be on it. */
 function replaceKeepingFocus(place, ...elements) {
-  const focused = place.contains(document.activeElement) ? document.activeElement.textContent : null;
+  const focused = place.contains(document.activeElement) && document.activeElement.textContent;
   place.replaceChildren(...elements);
-  if (focused === null) return;
+  if (focused === false) return;
   [...place.querySelectorAll("button")].find((one) => one.textContent === focused)?.focus();
 }
 
@@ -178,8 +179,10 @@ addEventListener("hashchange", () => guarded(() => open(readFragment(location.ha
 
 const url = () => new URL("v1/trace", location.href).href;
 byId("copy-link").addEventListener("click", () => copy(location.href, "link"));
-byId("copy-curl").addEventListener("click", () => copy(asCurl(url(), shown.request, hasToken()), "curl command"));
-byId("copy-python").addEventListener("click", () => copy(asPython(url(), shown.request, hasToken()), "Python"));
+byId("copy-curl").addEventListener("click", () =>
+  copy(asCurl(url(), shown.request, hasToken()), "curl command"));
+byId("copy-python").addEventListener("click", () =>
+  copy(asPython(url(), shown.request, hasToken()), "Python"));
 byId("download").addEventListener("click", () =>
   download({ request: shown.request, trace: shown.trace }, `${model.name}-trace.json`));
 

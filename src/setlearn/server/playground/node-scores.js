@@ -7,13 +7,16 @@ const MOST_SHOWN = 50;
 export function nodeScores(node) {
   const title = make("h3", {}, ...heading(node));
   const parts = [title];
-  if (node.status !== "root") parts.push(make("p", {}, `${number(node.probability)} – ${node.reason || node.status}`));
+  if (node.status !== "root") {
+    parts.push(make("p", {}, `${number(node.probability)} – ${node.reason || node.status}`));
+  }
   if (node.below.length) {
     const best = Math.max(...node.below.map((one) => one.probability)) || 1;
     const shown = node.below.slice(0, MOST_SHOWN);
     parts.push(make("ol", { className: "bars" }, ...shown.map((one) => row(one, best))));
     const hidden = node.below.length - shown.length;
-    if (hidden) parts.push(make("p", { className: "hint" }, `… and ${hidden} more with lower scores`));
+    const others = `… and ${hidden} more with lower scores`;
+    if (hidden) parts.push(make("p", { className: "hint" }, others));
   }
   return make("div", {}, ...parts);
 }

@@ -70,6 +70,6 @@ function setDisabled(button, disabled) {
 }
 
 function isTaken({ key, target }) {
-  const own = key === " " ? "input, textarea, select, dialog, button, summary, a" : "input, textarea, select, dialog";
-  return target.closest(own) !== null;
+  const fields = "input, textarea, select, dialog";
+  return target.closest(key === " " ? `${fields}, button, summary, a` : fields) !== null;
 }

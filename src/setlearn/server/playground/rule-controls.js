@@ -28,9 +28,10 @@ export function makeRuleControls(changed) {
     reset(model) {
       own.checked = true;
       const onLogScale = model.rule.includes("space='log'");
-      lam.max = onLogScale ? MOST_ON_LOG_SCALE : 1;
+      const [first] = [model.lam ?? LAM_TO_START_WITH].flat(); // sequences have one a position
+      lam.max = onLogScale ? Math.max(MOST_ON_LOG_SCALE, Math.ceil(first)) : 1;
       lam.step = onLogScale ? 0.1 : 0.01;
-      lam.value = [model.lam ?? LAM_TO_START_WITH].flat()[0];
+      lam.value = first;
       rho.value = 0;
       tell();
     },

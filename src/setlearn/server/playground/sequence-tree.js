@@ -1,16 +1,15 @@
 // The story of a set of sequences: a tree that grows level by level.
 
-import { make, number } from "./dom.js";
+import { listed, make, number } from "./dom.js";
 import { nodeScores } from "./node-scores.js";
 import { plantTree } from "./tree-nodes.js";
 
 const NEAR_MISS = 0.05; // rejected ones above it are shown from the start
 const MOST_NEAR = 2;
 const MOST_REJECTED = 30;
-const MOST_TOLD = 5; // sequences in a sentence
 
 /** Step k shows the first k levels; at the last one all sequences have ended. */
-export function sequenceStory(trace) {
+export function sequenceStory(trace, { known }) {
   const { root, levels, finished } = plantTree(trace);
   const depth = levels.length - 1;
   const appears = levels.map(() => []); // the elements that each level brings
@@ -25,17 +24,19 @@ export function sequenceStory(trace) {
   }
 
   const top = make("ul", { className: "tree" }, branch(root, appears, select));
-  const scroller = make("div", { className: "scroller", tabIndex: 0, role: "group", ariaLabel: "The tree" }, top);
+  const frame = { className: "scroller", tabIndex: 0, role: "group", ariaLabel: "The tree" };
+  const scroller = make("div", frame, top);
   const hint = make("p", { className: "hint" },
     "Click a node to see all its scores; +n shows n rejected choices.");
   select(root, top.querySelector(".node"));
-  const sequencesAt = (step) => finished.filter((node) => node.depth <= step).map((node) => node.prefix);
+  const whole = [...known, ...trace.result]; // a trace's result is what else there is
+  const endedBy = (step) => finished.filter((node) => node.depth <= step).map(spelled);
 
   return {
     element: make("div", {}, scroller, hint, scores),
     last: depth,
-    memory: (step) => (step === depth ? trace.result : sequencesAt(step)),
-    reason: (step) => (step === depth ? ending(trace, finished.length) : ""),
+    memory: (step) => (step === depth ? whole : endedBy(step)),
+    reason: (step) => (step === depth ? ending(trace, whole.length, finished.length) : ""),
     tell: (step) => sentence(levels, finished, step),
     show(step) {
       appears.forEach((elements, level) => {
@@ -51,12 +52,15 @@ function branch(node, appears, select) {
   chip.addEventListener("click", () => select(node, chip));
   const element = make("li", { className: node.status }, make("div", { className: "row" }, chip));
   appears[node.depth].push(element);
-  if (node.status === "rejected") element.firstChild.append(make("span", { className: "why" }, node.reason));
+  if (node.status === "rejected") {
+    element.firstChild.append(make("span", { className: "why" }, node.reason));
+  }
   if (!node.below.length) return element;
 
   const near = node.rejected.filter((one) => one.probability >= NEAR_MISS).slice(0, MOST_NEAR);
   const far = node.rejected.filter((one) => !near.includes(one));
-  const below = make("ul", {}, ...[...node.kept, ...near].map((one) => branch(one, appears, select)));
+  const shown = [...node.kept, ...near];
+  const below = make("ul", {}, ...shown.map((one) => branch(one, appears, select)));
   element.append(below);
   if (far.length) {
     const more = moreButton(far, below, appears, select);
@@ -98,25 +102,20 @@ function sentence(levels, finished, step) {
   if (step === 0) return "start: nothing is chosen yet";
   const goOn = count(levels[step], (node) => node.below.length > 0);
   const cutOff = count(levels[step], (node) => node.status === "truncated");
-  const ended = finished.filter((node) => node.depth === step).map((node) => node.prefix || "(empty)");
+  const ended = finished.filter((node) => node.depth === step).map(spelled);
   const parts = [`${goOn} ${goOn === 1 ? "branch goes" : "branches go"} on`];
   if (cutOff) parts.push(`${cutOff} cut off`);
-  if (ended.length) parts.push(`${briefly(ended)} ${ended.length === 1 ? "ends" : "end"} here`);
+  if (ended.length) parts.push(`${listed(ended)} ${ended.length === 1 ? "ends" : "end"} here`);
   if (step === levels.length - 1) parts.push("stop");
   return `step ${step}: ${parts.join("; ")}`;
 }
 
+const spelled = (node) => node.prefix || "(empty)";
 const count = (nodes, holds) => nodes.filter(holds).length;
 
-function briefly(sequences) {
-  const told = sequences.slice(0, MOST_TOLD);
-  const others = sequences.length - told.length;
-  return others ? `${told.join(", ")} and ${others} more` : told.join(", ");
-}
-
-function ending({ result, truncated }, nFinished) {
+function ending({ truncated }, nInSet, nFinished) {
   if (truncated) return "something was cut off at a bound on length or size";
-  const dropped = nFinished - result.length;
-  const all = result.length ? "every branch has come to its end" : "no branch was good enough";
-  return dropped > 0 ? `${all}; of ${nFinished} sequences the rule chose ${result.length}` : all;
+  if (nFinished === 0) return "no branch was good enough";
+  const all = "every branch has come to its end";
+  return nInSet < nFinished ? `${all}; of ${nFinished} sequences the rule chose ${nInSet}` : all;
 }

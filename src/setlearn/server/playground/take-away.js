@@ -2,7 +2,7 @@
 
 import { byId, make } from "./dom.js";
 
-/** Copy a text; where the browser forbids it (a page without HTTPS), offer it for copying by hand. */
+/** Copy a text; where the browser forbids it, as it does without HTTPS, let people do it. */
 export async function copy(text, what) {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,0 +1,105 @@
+"""Servers that cannot start say why, and how to do better."""
+
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.running import run
+
+BLOCKED = """
+import sys
+
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == {missing!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Blocker())
+from setlearn.cli import main
+sys.argv = ["setlearn", *sys.argv[1:]]
+main()
+"""
+
+
+@pytest.mark.parametrize("missing", ["fastapi", "uvicorn"])
+def test_without_the_extra(missing, small_model_folders):
+    ended = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            BLOCKED.format(missing=missing),
+            "serve",
+            small_model_folders["tags"],
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 2
+    assert ended.stderr == (
+        f"setlearn: the server needs packages that are not installed ({missing}); "
+        "pip install 'setlearn[server]'\n"
+    )
+
+
+def test_bad_model(tmp_path):
+    ended = run("serve", tmp_path / "nothing", "--port", 0, "--workers", 1)
+    assert ended.code == 4
+    assert "is not there" in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_damaged_model(small_model_folders, tmp_path):
+    damaged = tmp_path / "damaged"
+    damaged.mkdir()
+    for file in small_model_folders["tags"].iterdir():
+        (damaged / file.name).write_bytes(file.read_bytes()[:-1])
+    good = f"good={small_model_folders['tags']}"
+    assert run("serve", good, damaged, "--port", 0, "--workers", 1).code == 4
+
+
+def test_taken_port(small_model_folders):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ended = run("serve", small_model_folders["tags"], "--port", port)
+    assert ended.code == 2
+    assert f"cannot listen at 127.0.0.1:{port}" in ended.err
+    assert "choose another --host or --port" in ended.err
+
+
+@pytest.mark.parametrize("host", ["no.such.host.invalid", "999.1.1.1", "203.0.113.1"])
+def test_an_address_that_is_not_ours(small_model_folders, host):
+    ended = run("serve", small_model_folders["tags"], "--host", host)
+    assert ended.code == 2
+    assert "choose another --host or --port" in ended.err
+    assert f"whoever reaches {host} can ask the models" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("models", "said"),
+    [
+        (("a=x", "a=y"), "'a=y' has the name of another"),
+        (("x/m", "y/m"), "'y/m' has the name of another"),
+        (("=x",), "'=x' has none"),
+    ],
+)
+def test_names_must_differ(models, said):
+    ended = run("serve", *models)
+    assert ended.code == 2
+    assert said in ended.err
+
+
+def test_tokens_must_be_there(tmp_path):
+    (tmp_path / "empty").write_text("\n")
+    for name, said in (("empty", "holds no token"), ("missing", "cannot be read")):
+        ended = run("serve", "a=x", "--token-file", tmp_path / name)
+        assert ended.code == 2
+        assert said in ended.err
+
+
+def test_doctor_knows_the_extra():
+    extra = run("doctor", "--json").document["extras"]["server"]
+    assert set(extra["packages"]) == {"fastapi", "uvicorn"}
+    assert extra["install"] == "pip install 'setlearn[server]'"

@@ -1,0 +1,271 @@
+"""Killed and stuck workers, more requests than can be answered, slow clients, signals."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.server.live_server import problem, read_all, running, until
+from tests.server.small_models import vectors
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads Linux's /proc")
+
+QUEUE = 3
+ASKED = {"inputs": vectors(2)}
+
+
+@pytest.fixture(scope="module")
+def model(small_model_folders):
+    return f"vectors={small_model_folders['vectors']}"
+
+
+@pytest.fixture(scope="module")
+def busy(model):
+    """A server with one worker, little patience and a short queue."""
+    limits = ("--max-seconds", 3, "--max-queue", QUEUE)
+    with running(model, "--workers", 1, *limits) as server:
+        yield server
+        assert "Traceback" not in "".join(server.lines)
+        assert not [told for told in server.log() if told["status"] == 500]
+
+
+@pytest.fixture
+def ready(busy):
+    """The same, when its worker is there again."""
+    until(lambda: httpx.get(f"{busy.address}/readyz").status_code == 200, 60)
+    return busy
+
+
+def ask(server):
+    return httpx.post(f"{server.address}/v1/predict", json=ASKED, timeout=60)
+
+
+def is_fine(server):
+    return httpx.get(f"{server.address}/healthz", timeout=5).json() == {"status": "ok"}
+
+
+class TestWorkers:
+    def test_killed_while_idle(self, ready):
+        [worker] = ready.workers()
+        os.kill(worker, signal.SIGKILL)
+        statuses = {ask(ready).status_code}
+        assert statuses <= {200, 503}
+        until(lambda: ask(ready).status_code == 200, 60)
+        assert ready.workers() != [worker]
+
+    def test_killed_while_it_answers(self, ready):
+        n_restarts = ready.figure("setlearn_worker_restarts_total")
+        [worker] = ready.workers()
+        with ready.halted_workers(), ThreadPoolExecutor(1) as threads:
+            asked = threads.submit(ask, ready)
+            until(lambda: _is_taken(ready))
+            os.kill(worker, signal.SIGKILL)
+            response = asked.result()
+        assert response.status_code == 503
+        assert problem(response)[0] == "worker_died"
+        assert is_fine(ready)
+        until(lambda: ask(ready).status_code == 200, 60)
+        assert ready.figure("setlearn_worker_restarts_total") == n_restarts + 1
+
+    def test_stuck(self, ready):
+        workers = ready.workers()
+        with ready.halted_workers():
+            response = ask(ready)
+            assert response.status_code == 504
+            assert "no answer within 3 seconds" in problem(response)[1]
+            until(lambda: ready.figure("setlearn_ready_workers") == 0)
+            not_ready = httpx.get(f"{ready.address}/readyz")
+            assert (not_ready.status_code, problem(not_ready)[0]) == (503, "not_ready")
+        until(lambda: ask(ready).status_code == 200, 60)
+        assert ready.workers() != workers
+
+    def test_too_much_for_one_request(self, ready):
+        body = {"inputs": vectors(1000)}
+        response = httpx.post(f"{ready.address}/v1/trace", json=body, timeout=60)
+        assert response.status_code == 504
+        until(lambda: ask(ready).status_code == 200, 60)
+
+    def test_gone_with_the_server(self, model):
+        with running(model, "--workers", 2) as server:
+            workers = server.workers()
+            assert len(workers) == 2
+            server.end(signal.SIGKILL)
+            until(lambda: not any(_is_alive(worker) for worker in workers))
+            assert "Traceback" not in "".join(server.lines)
+
+
+def _is_taken(server):
+    """Whether a request has reached a worker, as far as one can see from outside."""
+    time.sleep(0.3)
+    return server.figure("setlearn_waiting_requests") == 0
+
+
+def _is_alive(pid):
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def test_overload_is_refused_not_queued(ready):
+    n_clients = 10 * (QUEUE + 1)
+    with ready.halted_workers(), ThreadPoolExecutor(n_clients) as threads:
+        answers = list(threads.map(lambda _: ask(ready), range(n_clients)))
+        assert is_fine(ready)
+    codes = [problem(answer)[0] for answer in answers]
+    assert set(codes) == {"too_busy", "too_slow"}
+    # Those in the queue, and those whom the worker had taken together, wait until time is up.
+    assert codes.count("too_busy") >= n_clients - 2 * QUEUE - 1
+    until(lambda: ask(ready).status_code == 200, 60)
+
+
+def test_who_tries_again_is_answered_in_the_end(ready):
+    def ask_again(_):
+        for _ in range(100):
+            answer = ask(ready)
+            if answer.status_code == 200:
+                return True
+            assert answer.status_code in (503, 504)
+            time.sleep(0.1)
+        return False
+
+    with ThreadPoolExecutor(20) as threads:
+        assert all(threads.map(ask_again, range(40)))
+
+
+def test_nobody_works_for_those_who_left(ready):
+    body = json.dumps(ASKED).encode()
+    head = b"POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    with ready.halted_workers():
+        asked = [socket.create_connection(("127.0.0.1", ready.port)) for _ in range(QUEUE)]
+        for connection in asked:
+            connection.sendall(head + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+            time.sleep(0.1)
+        until(lambda: ready.figure("setlearn_waiting_requests") == QUEUE - 1)
+        for connection in asked:
+            connection.close()
+        until(lambda: ready.figure("setlearn_waiting_requests") == 0)
+    until(lambda: [t["status"] for t in ready.log()].count(499) >= QUEUE)
+
+
+class TestSlowClients:
+    HEAD = b"POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+    @pytest.fixture
+    def connect(self, ready):
+        with contextlib.ExitStack() as opened:
+            yield lambda: opened.enter_context(
+                socket.create_connection(("127.0.0.1", ready.port), 30)
+            )
+
+    def test_half_sent_headers_keep_nobody_out(self, ready, connect):
+        slow = [connect() for _ in range(200)]
+        for connection in slow:
+            connection.sendall(self.HEAD)
+        assert ask(ready).status_code == 200
+        assert [connection.recv(100) for connection in slow[:3]] == [b"", b"", b""]
+
+    def test_half_sent_bodies_keep_nobody_out(self, ready, connect):
+        slow = [connect() for _ in range(50)]
+        for connection in slow:
+            connection.sendall(self.HEAD + b'Content-Length: 500\r\n\r\n{"inputs"')
+        assert ask(ready).status_code == 200
+        answers = [read_all(connection) for connection in slow]
+        assert all(answer.startswith(b"HTTP/1.1 408 ") for answer in answers)
+        assert all(b'"slow_body"' in answer for answer in answers)
+
+    def test_trickled_body_is_cut_off(self, ready, connect):
+        connection = connect()
+        connection.sendall(self.HEAD + b"Content-Length: 500\r\n\r\n")
+        end = time.monotonic() + 20
+        with contextlib.suppress(OSError):  # broken off by the server
+            while time.monotonic() < end:
+                connection.sendall(b"[")
+                time.sleep(0.1)
+        assert time.monotonic() < end
+        assert is_fine(ready)
+
+    def test_body_that_ends_too_early(self, ready, connect):
+        connection = connect()
+        connection.sendall(self.HEAD + b'Content-Length: 500\r\n\r\n{"inputs"')
+        connection.close()
+        until(lambda: any(told["status"] == 400 for told in ready.log()))
+
+    def test_answers_that_nobody_reads(self, ready, connect):
+        body = json.dumps({"inputs": vectors(40)}).encode()
+        for _ in range(5):
+            connection = connect()
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            connection.sendall(self.HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        assert is_fine(ready)
+
+    def test_too_many_connections(self, ready, connect):
+        opened = [connect() for _ in range(810)]
+        refused = opened[-1].recv(4000)
+        assert refused.startswith(b"HTTP/1.1 503 ")
+        assert b"retry-after: 5" in refused.lower()
+        assert b'"too_busy"' in refused
+        for connection in opened:
+            connection.close()
+        until(lambda: _answers(ready))
+
+    def test_two_requests_in_one_go(self, ready, connect):
+        connection = connect()
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" * 2)
+        got = b""
+        while got.count(b'"ok"') < 2:
+            part = connection.recv(4000)
+            assert part
+            got += part
+
+
+def _answers(server):
+    with contextlib.suppress(httpx.HTTPError):
+        return httpx.get(f"{server.address}/healthz").status_code == 200
+    return False
+
+
+class TestSignals:
+    def test_sigterm_lets_requests_end(self, model):
+        with running(model, "--workers", 1) as server, ThreadPoolExecutor(1) as threads:
+            with server.halted_workers():
+                asked = threads.submit(ask, server)
+                time.sleep(0.5)
+                server.process.send_signal(signal.SIGTERM)
+                time.sleep(0.5)
+                assert server.process.poll() is None
+            assert asked.result().status_code == 200
+            assert server.wait() == 0
+        assert [told["status"] for told in server.log() if told["method"] == "POST"] == [200]
+        assert all(line.startswith(("serving ", "{")) for line in server.lines)
+
+    def test_ctrl_c_is_quiet(self, model):
+        with running(model, "--workers", 1) as server:
+            assert server.end(signal.SIGINT) == 130
+        assert server.lines[1:] == ["setlearn: interrupted\n"]
+
+    @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
+    def test_while_models_are_loaded(self, model, number, code):
+        """To the whole group, as a terminal does it: workers must not complain either."""
+        command = [sys.executable, "-m", "setlearn", "serve", model, "--port", "0"]
+        with subprocess.Popen(
+            command, stderr=subprocess.PIPE, text=True, start_new_session=True
+        ) as process:
+            until(lambda: _has_child(process.pid))
+            time.sleep(0.3)
+            os.killpg(process.pid, number)
+            _, said = process.communicate(timeout=60)
+        assert process.returncode == code
+        assert said == ("setlearn: interrupted\n" if code else "")
+
+
+def _has_child(pid):
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().count(" ") > 1
