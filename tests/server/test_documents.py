@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-N_EXAMPLES = int(os.environ.get("SETLEARN_FUZZ_EXAMPLES", "25"))
+N_EXAMPLES = int(os.environ.get("SETLEARN_FUZZ_EXAMPLES", "12"))
 """Requests made up for each operation; `make fuzz-api` asks for more."""
 
 ANSWERS = ("predict", "rank", "complete", "trace")
