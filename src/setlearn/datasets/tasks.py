@@ -60,9 +60,7 @@ def leading_digits(
     return X, [_leading_set(x) for x in X]
 
 
-def substrings(
-    n_samples: int = 1000, *, random_state: RandomState = None
-) -> Task:
+def substrings(n_samples: int = 1000, *, random_state: RandomState = None) -> Task:
     """Task 2: the set of the substrings that five pairs of positions cut out.
 
     An input has 20 digits. The first ten are five pairs (start, end), the last ten a string
