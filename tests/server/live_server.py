@@ -81,8 +81,9 @@ class LiveServer:
         return float(re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE).group(1))
 
     def log(self):
-        """The documents of the access log."""
-        return [json.loads(line) for line in self.lines if line.startswith("{")]
+        """The documents of the access log; what workers tell of themselves is left out."""
+        told = [json.loads(line) for line in self.lines if line.startswith("{")]
+        return [document for document in told if "client" in document]
 
     def end(self, number=signal.SIGTERM):
         """Send a signal, and give the exit code."""

@@ -35,6 +35,8 @@ __all__ = [
 CHECKPOINT_NAME = "checkpoint.safetensors"
 CHECKPOINT_FORMAT = 1
 
+MOST_DIFFERENCES = 3
+
 Weights: TypeAlias = dict[str, Tensor]
 
 
@@ -106,7 +108,9 @@ def check_same_run(folder: Path, then: dict[str, Any], now: dict[str, Any]) -> N
         if then.get(name) != now.get(name)
     ]
     if differences:
+        more = len(differences) - MOST_DIFFERENCES  # other data change every shape
+        shown = "; ".join(differences[:MOST_DIFFERENCES]) + (f"; {more} more" if more > 0 else "")
         raise ParameterError(
-            f"the checkpoint in {folder} is of another run: {'; '.join(differences)}; "
+            f"the checkpoint in {folder} is of another run: {shown}; "
             "pass another folder, or the arguments of that run"
         )

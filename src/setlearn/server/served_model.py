@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from copy import copy
@@ -12,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from setlearn.datasets.files.plain_values import plain
+from setlearn.errors import SetlearnError
 from setlearn.persistence import SavedModel, read_model
 from setlearn.records import RecordModel, reading_x
 from setlearn.rules import Margin
@@ -85,7 +88,13 @@ class ServedModel:
     def _alone(self, ask: Ask) -> Any:
         try:
             return self._together([ask])[0]
-        except Exception:  # a learner may stumble over an input in any way
+        except SetlearnError:
+            return Refusal(self._advice(ask))
+        except Exception as error:  # a learner may stumble over an input in any way
+            # Told to whoever runs the server, for it may be ours to mend; without the message,
+            # which may hold some of the input.
+            told = {"worker": "failed", "operation": ask.operation, "with": type(error).__name__}
+            print(json.dumps(told), file=sys.stderr, flush=True)  # noqa: T201  # the log
             return Refusal(self._advice(ask))
 
     def _together(self, asks: Sequence[Ask]) -> list[Any]:
