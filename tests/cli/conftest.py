@@ -1,7 +1,10 @@
 """Models that several files of tests ask: fitted once, by the command itself."""
 
+import numpy as np
 import pytest
 
+import setlearn
+from setlearn.rules import TopK
 from tests.cli.files import tagged_texts, word_forms, write_csv, write_jsonl
 from tests.cli.running import run
 
@@ -38,3 +41,13 @@ def speller(folder, words):
     ended = run(*command, "--max-steps", 3, "-o", folder / "speller")
     assert ended.code == 0, ended.err
     return folder / "speller"
+
+
+@pytest.fixture(scope="session")
+def bare(folder):
+    """A model without columns, saved from Python."""
+    X = np.random.RandomState(0).normal(size=(40, 2))
+    Y = [{"high" if x[0] > 0 else "low"} for x in X]
+    model = setlearn.SetClassifier(rule=TopK(1), random_state=0).fit(X, Y)
+    setlearn.save(model, folder / "bare")
+    return folder / "bare"

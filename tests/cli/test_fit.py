@@ -59,6 +59,9 @@ def test_a_table_of_numbers_categories_and_flags(tmp_path):
     ended = fitted(data, "--target", "is_*", *LOGISTIC, "-o", tmp_path / "model")
     assert "is_big, is_red: labels, one a column (2 in use)" in ended.err
     assert "id: ignored" in ended.err
+    refused = run("fit", data, "--target", "is_*", "--separator", ";", "-o", tmp_path / "model")
+    assert refused.code == 2
+    assert "is for a column that holds sets, but is_big, is_red are one a label" in refused.err
     assert "colour: category" in ended.err
     row = json.dumps({"size": 0.9, "colour": "red"}).encode()
     [answer] = run("predict", tmp_path / "model", "-", stdin=row).answers
@@ -93,6 +96,28 @@ def test_arff_of_mulan(tmp_path):
     ended = fitted(found[0], *LOGISTIC, "-o", tmp_path / "model", "--json")
     assert ended.document["task"] == "labels"
     assert len(run("inspect", tmp_path / "model", "--json").document["elements"]) == 7
+
+
+class TestArffWithoutLabels:
+    @pytest.fixture
+    def flowers(self, tmp_path):
+        lines = [f"{n},{n % 7},{'red' if n % 2 else 'blue'},{'xyz'[n % 3]}" for n in range(60)]
+        names = ("@attribute size numeric", "@attribute age numeric", "@attribute hue {red,blue}")
+        head = ("@relation flowers", *names, "@attribute class {x,y,z}", "@data")
+        data = tmp_path / "flowers.arff"
+        data.write_text("\n".join([*head, *lines]))
+        return data
+
+    def test_a_category_as_the_target(self, flowers, tmp_path):
+        fitted(flowers, "--target", "class", *LOGISTIC, "-o", tmp_path / "model")
+        elements = run("inspect", tmp_path / "model", "--json").document["elements"]
+        assert elements == ["x", "y", "z"]
+
+    def test_categories_that_are_not_asked_for(self, flowers, tmp_path):
+        asked = ("--target", "class", "--input", "size", "--input", "age")
+        fitted(flowers, *asked, *LOGISTIC, "-o", tmp_path / "model")
+        row = b'{"size": 1, "age": 2}'
+        assert run("predict", tmp_path / "model", "-", stdin=row).code == 0
 
 
 def test_sequences(tmp_path):
@@ -131,12 +156,42 @@ def test_rows_without_a_usable_set_are_left_out_and_counted(tmp_path):
     assert "left out: 3 bad row(s) of rows.jsonl" in ended.err
 
 
+class TestInputsThatCannotBeRead:
+    @pytest.fixture
+    def people(self, tmp_path):
+        rows = [{"age": n % 80, "tags": "young" if n % 80 < 30 else "old"} for n in range(60)]
+        rows[40]["age"] = "unclear"
+        return write_csv(tmp_path / "people.csv", rows)
+
+    def test_they_are_left_out_and_counted(self, people, tmp_path):
+        command = (people, "--kind", "age=number", *LOGISTIC, "-o", tmp_path / "model")
+        assert run("fit", *command).code == 3
+        document = fitted(*command, "--skip-bad", "--json").document
+        assert (document["rows"], document["left_out"]) == (59, 1)
+        [told] = document["bad_rows"]
+        assert told.startswith("people.csv, line 42: ")
+
+    def test_not_one_can_be_read(self, people, tmp_path):
+        people.write_text("age,tags\n" + "unclear,old\nunknown,young\n" * 3)
+        asked = ("--kind", "age=number", "--skip-bad", *LOGISTIC)
+        ended = run("fit", people, *asked, "-o", tmp_path / "model")
+        assert ended.code == 3
+        assert "people.csv holds no rows that can be used: all 6 were left out" in ended.err
+
+
+def test_quiet_also_where_there_is_nothing_to_resume(words, tmp_path):
+    command = ("fit", words, "--target", "forms", "--task", "sequences", "--max-steps", 2)
+    command += ("--network", "lstm", "--resume", "-o", tmp_path / "model")
+    assert "training starts at the beginning" in run(*command).err
+    assert run(*command, "--quiet").err == ""
+
+
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
         (("--network", "lstm"), "--network is for sequences"),
         (("--resume",), "--resume and --checkpoint are for sequences"),
-        (("--learner", "magic"), "choose among mixture, logistic"),
+        (("--learner", "magic"), "is not one of 'mixture', 'logistic'"),
         (("--rule", "magic"), "choose among auto, expected-f"),
         (("--rule", "threshold:cut"), "name=value"),
         (("--rule", "threshold:height=3"), "does not take that"),
@@ -144,6 +199,7 @@ def test_rows_without_a_usable_set_are_left_out_and_counted(tmp_path):
         (("--kind", "text=colour"), "must be one of number, category"),
         (("--task", "sequences", "--tokens", "letters"), "--tokens is char or word"),
         (("--task", "sequences", "--conditional"), "--conditional is for labels"),
+        (("--task", "sequences", "--jobs", "2"), "--jobs is for labels"),
     ],
 )
 def test_options_that_do_not_fit(photos, tmp_path, asked, message):

@@ -13,6 +13,7 @@ from functools import partial
 import pytest
 
 from setlearn import SequenceSetGenerator
+from setlearn.cli.fit_options import Keeping
 from setlearn.cli.fitting import Job, fit_and_save
 from setlearn.errors import ModelError
 from setlearn.networks import LSTM
@@ -37,12 +38,9 @@ def fit(out):
         plan=plan,
         records=rows,
         model=model,
-        out=out,
-        validation=0.0,
+        keeping=Keeping(out, resume=True),
         seed=0,
-        checkpoint=None,
-        resume=True,
-        n_examples=0,
+        quiet=True,
     )
     fit_and_save(job, "-", [])
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.cli.files import tagged_texts, write_jsonl
+from tests.cli.files import WORDS, tagged_texts, write_csv, write_jsonl
 from tests.cli.running import run
 
 
@@ -40,10 +40,47 @@ class TestEvaluate:
         assert run("evaluate", tagger, data).code == 3
         assert run("evaluate", tagger, data, "--target", "truth").code == 0
 
+    def test_one_column_a_label(self, tagger, tmp_path):
+        rows = [
+            {"text": row["text"], **{tag: int(tag in row["tags"]) for tag in WORDS}}
+            for row in tagged_texts(20)
+        ]
+        data = write_csv(tmp_path / "flags.csv", rows)
+        some = ("evaluate", tagger, data, "--target", "sea", "--target", "cit*")
+        judged = run(*some, "--target", "night", "--json").document
+        assert judged["report"]["mean_f1"] > 0.9
+        assert judged["never_seen_in_training"] == []
+        refused = run(*some)
+        assert refused.code == 3
+        assert "night" in refused.err
+
+    def test_another_separator(self, tagger, tmp_path):
+        rows = [{**row, "tags": "/".join(row["tags"])} for row in tagged_texts(20)]
+        data = write_csv(tmp_path / "slashes.csv", rows)
+        document = run("evaluate", tagger, data, "--separator", "/", "--json").document
+        assert document["report"]["mean_f1"] > 0.9
+
     def test_rows_without_truth_are_left_out(self, tagger, tmp_path):
         data = write_jsonl(tmp_path / "rows.jsonl", [*tagged_texts(5), {"text": "no truth"}])
         document = run("evaluate", tagger, data, "--skip-bad", "--json").document
         assert (document["report"]["n_samples"], document["left_out"]) == (5, 1)
+
+    def test_means_of_many_labels(self, tmp_path):
+        rows = [{"size": n % 40, "tags": [f"tag{n % 40}"]} for n in range(120)]
+        data = write_jsonl(tmp_path / "rows.jsonl", rows)
+        model = tmp_path / "model"
+        options = ("--learner", "neighbours", "--rule", "top-k:k=1", "--task", "labels")
+        assert run("fit", data, *options, "-o", model).code == 0
+        lines = run("evaluate", model, data).out.splitlines()
+        assert sum(line.startswith("tag") for line in lines) == 30
+        assert "… 10 more labels; --json has all" in lines
+        [micro] = [line for line in lines if line.startswith("micro mean")]
+        assert micro.split()[-2:] == ["120", "120"]
+        assert any(line.startswith("macro mean") for line in lines)
+
+    def test_inputs_of_the_worst_answers_have_names(self, bare, tmp_path):
+        data = write_jsonl(tmp_path / "rows.jsonl", [{"a": 3, "b": 0, "labels": ["low"]}])
+        assert "rows.jsonl, line 1: a=3, b=0\n" in run("evaluate", bare, data).out
 
     def test_sequences(self, speller, words):
         document = run("evaluate", speller, words, "--json").document
@@ -64,7 +101,7 @@ class TestComplete:
         ended = run(*command)
         assert ended.code == 3
         assert "rows.jsonl, line 3: " in ended.err
-        assert "'dragon'" in ended.err
+        assert "'dragon'; leave them out, or add --unknown ignore" in ended.err
         assert len(ended.answers) == 2
         ignored = run(*command, "--unknown", "ignore")
         assert len(ignored.answers) == 5
@@ -99,6 +136,41 @@ class TestTrace:
 
     def test_sequences(self, speller):
         assert run("trace", speller, "--text", "ab").code == 0
+
+    def test_elements_that_the_model_does_not_know(self, tagger):
+        ended = run("trace", tagger, "--text", "a boat", "--known", "dragon")
+        assert ended.code == 3
+        assert ended.err.endswith("'dragon'; leave them out\n")
+
+    @pytest.mark.parametrize(
+        ("text", "options"),
+        [
+            ('{"a": 3, "b": 0}', ()),
+            ('{"name": "n", "b": 0, "a": 3}', ("--input", "a", "--input", "b")),
+            ('{"x": [3, 0]}', ()),
+            ("[3, 0]", ()),
+        ],
+    )
+    def test_models_saved_from_python(self, bare, text, options):
+        ended = run("trace", bare, "--text", text, *options, "--json")
+        assert ended.document["result"] == ["high"]
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (("--row", 2), "--row 2 is for a file"),
+            (("--input", "text"), "this one reads text"),
+        ],
+    )
+    def test_options_that_a_text_has_no_use_for(self, tagger, options, message):
+        ended = run("trace", tagger, "--text", "a boat", *options)
+        assert ended.code == 2
+        assert message in ended.err
+
+    def test_columns_of_a_bare_value(self, bare):
+        ended = run("trace", bare, "--text", "[3, 0]", "--input", "a")
+        assert ended.code == 2
+        assert "--input names columns, but --text is no record: [3, 0]" in ended.err
 
 
 class TestInspect:

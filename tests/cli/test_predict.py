@@ -7,8 +7,6 @@ import tracemalloc
 import numpy as np
 import pytest
 
-import setlearn
-from setlearn.rules import TopK
 from tests.cli.files import tagged_texts, write_jsonl
 from tests.cli.running import run
 
@@ -61,10 +59,27 @@ def test_to_a_file(tagger, photos, tmp_path, name):
     assert answers == [answer["prediction"] for answer in run("predict", tagger, photos).answers]
 
 
-def test_a_format_that_can_only_be_read(tagger, photos, tmp_path):
-    ended = run("predict", tagger, photos, "--out", tmp_path / "answers.parquet")
+@pytest.mark.parametrize("name", ["json", "parquet"])
+def test_a_format_that_can_only_be_read(tagger, photos, tmp_path, name):
+    ended = run("predict", tagger, photos, "--out", tmp_path / f"answers.{name}")
     assert ended.code == 2
-    assert "parquet can only be read" in ended.err
+    assert f"{name} can only be read; write one of jsonl" in ended.err
+    assert "other formats are refused" in " ".join(run("predict", "--help").out.split())
+
+
+class TestColumnsCalledAsThoseOfAnswers:
+    @pytest.mark.parametrize(("name", "options"), [("prediction", ()), ("row", ("--skip-bad",))])
+    def test_nothing_is_overwritten(self, tagger, tmp_path, name, options):
+        data = write_jsonl(tmp_path / "rows.jsonl", [{"text": "a boat", name: "mine"}])
+        ended = run("predict", tagger, data, "--with-input", *options)
+        assert (ended.code, ended.out) == (2, "")
+        assert f"rows.jsonl, line 1: there is a column '{name}'" in ended.err
+        assert run("predict", tagger, data, *options).code == 0
+
+    def test_a_name_that_is_free(self, tagger, tmp_path):
+        data = write_jsonl(tmp_path / "rows.jsonl", [{"text": "a boat", "row": 7}])
+        [answer] = run("predict", tagger, data, "--with-input").answers
+        assert answer["row"] == 7
 
 
 def test_one_document(tagger, photos, tmp_path):
@@ -117,16 +132,6 @@ class TestBadRows:
         assert run("predict", tagger, broken, "--out", out).code == 3
         assert out.read_text() == "of yesterday"
         assert sorted(path.name for path in tmp_path.iterdir()) == [out.name, broken.name]
-
-
-@pytest.fixture(scope="module")
-def bare(folder):
-    """A model without columns."""
-    X = np.random.RandomState(0).normal(size=(40, 2))
-    Y = [{"high" if x[0] > 0 else "low"} for x in X]
-    model = setlearn.SetClassifier(rule=TopK(1), random_state=0).fit(X, Y)
-    setlearn.save(model, folder / "bare")
-    return folder / "bare"
 
 
 class TestModelsSavedFromPython:

@@ -32,6 +32,14 @@ def test_a_closed_pipe_is_quiet(tagger, photos):
             assert ended.err == ""
 
 
+@pytest.mark.parametrize("verb", ["inspect", "predict"])
+def test_a_closed_standard_output_is_quiet(tagger, photos, verb):
+    command = [*COMMAND, verb, tagger, *([photos] if verb == "predict" else [])]
+    closed = ["sh", "-c", 'exec "$@" >&-', "sh", *map(str, command)]
+    ended = subprocess.run(closed, stderr=subprocess.PIPE, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
 class TestNoRoom:
     @pytest.mark.parametrize("asked", [("predict",), ("predict", "--json"), ("--help",)])
     def test_on_standard_output(self, tagger, photos, asked):

@@ -103,6 +103,45 @@ def test_other_things_are_never_overwritten(tmp_path):
     assert (tmp_path / "file").read_text() == (tmp_path / "folder" / "notes").read_text() == "mine"
 
 
+@pytest.mark.parametrize(
+    "manifest",
+    ['{"manifest_version": 3}', "{}", "", '{"format": 1}', '{"format": 2, "files": {}}'],
+)
+def test_a_manifest_of_another_program_is_no_model(manifest, tmp_path):
+    folder = tmp_path / "extension"
+    (folder / "src").mkdir(parents=True)
+    (folder / "manifest.json").write_text(manifest)
+    (folder / "src" / "app.js").write_text("mine")
+    with pytest.raises(ParameterError, match="other things than a model"):
+        setlearn.save(fitted(LogisticRegression()), folder)
+    assert (folder / "src" / "app.js").read_text() == "mine"
+    assert (folder / "manifest.json").read_text() == manifest
+
+
+@pytest.mark.parametrize("name", [".git", "notes.txt", "config.json"])
+def test_what_stands_beside_a_model_is_not_lost(name, tmp_path):
+    """A folder in place of a file of the model is not the model's either."""
+    model, folder = fitted(LogisticRegression()), tmp_path / "model"
+    setlearn.save(model, folder)
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).mkdir()
+    (folder / name / "work").write_text("mine")
+    with pytest.raises(ParameterError, match=f"such as '{name}', which would be lost"):
+        setlearn.save(model, folder)
+    assert (folder / name / "work").read_text() == "mine"
+
+
+def test_a_damaged_model_may_be_replaced(tmp_path):
+    model, folder = fitted(LogisticRegression()), tmp_path / "model"
+    setlearn.save(model, folder)
+    (folder / "config.json").write_text("broken")
+    (folder / "vocabulary.json").unlink()
+    with pytest.raises(ModelError):
+        setlearn.load(folder)
+    setlearn.save(model, folder)
+    assert setlearn.load(folder).predict([[0.0]]) == [{"a"}]
+
+
 def test_an_empty_folder_and_missing_parents_are_fine(tmp_path):
     model = fitted(LogisticRegression())
     (tmp_path / "empty").mkdir()

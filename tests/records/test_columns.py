@@ -20,6 +20,13 @@ SENTENCES = [f"sentence number {k}" for k in range(10)]
         (["3", " 1.5", "1e3", None, "7", "2", "9", "4", "5", "6"], "c: number"),
         (["1_0", *"23456789", "10"], "c: text"),
         ([True, False] * 5, "c: number"),
+        (["True", "false"] * 5, "c: number"),
+        (["3", "NA", "n/a", *"456789", "5"], "c: number (2 values such as 'NA' are missing)"),
+        (["3", " ? ", *"456789", "5", "2"], "c: number (1 value such as ' ? ' is missing)"),
+        (["NA", "null"] * 5, "c: category (2 different)"),
+        (["NA", "EU", "3"] * 5, "c: category (3 different)"),
+        (["01234", "10115"] * 5, "c: category (2 different)"),
+        (["0", "0.5", "-1", "00.5", "10", "0e1", "7", "8", "9", "6"], "c: number"),
         (["red", "blue"] * 5, "c: category (2 different)"),
         ([1, "n/a"] * 5, "c: category (2 different)"),
         (["x" * 41, "y" * 41] * 5, "c: text"),
@@ -70,6 +77,35 @@ def test_given_inputs_win_and_others_are_ignored():
         "same: number",
         "other: ignored (not among the inputs)",
     ]
+
+
+def test_inputs_win_over_kinds_of_other_columns():
+    rows = rows_of(a=[5, 1, 3], b=[5, 4, 3])
+    columns = guess_columns(rows, inputs=["a"], given={"*": "category"})
+    assert [column.note for column in columns] == [
+        "a: category (as asked)",
+        "b: ignored (not among the inputs)",
+    ]
+
+
+def test_what_a_file_declares_wins_over_guesses_alone():
+    rows = rows_of(code=[3, 1, 3], size=[5, 4, 7], kind=["a", "b", "b"])
+    declared = {"declared": ["code", "size", "kind"], "target_columns": ["kind"]}
+    assert [column.note for column in guess_columns(rows, **declared)] == [
+        "code: category (declared by the file)",
+        "size: category (declared by the file)",
+    ]
+    assert [column.note for column in guess_columns(rows, **declared, inputs=["size"])] == [
+        "code: ignored (not among the inputs)",
+        "size: category (declared by the file)",
+    ]
+    asked = guess_columns(rows, **declared, given={"size": "number"})
+    assert asked[1].note == "size: number (as asked)"
+
+
+def test_missing_numbers_are_counted_in_all_rows():
+    rows = rows_of(x=[k * k for k in range(6000)] + ["NA"] * 1001)
+    assert guess_columns(rows)[0].remark == "1001 values such as 'NA' are missing"
 
 
 def test_a_column_absent_from_some_rows_may_be_absent_again():

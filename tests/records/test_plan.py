@@ -1,12 +1,13 @@
 """Plans: everything decided before anything is learned, and said."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 
 from setlearn import SequenceSetGenerator, SetClassifier
-from setlearn.datasets.files import open_rows
+from setlearn.datasets.files import Row, open_rows
 from setlearn.errors import DataError, ParameterError
 from setlearn.records import plan_records
 from setlearn.records.text_guess import guess_split
@@ -105,6 +106,47 @@ def test_a_sequence_model_reads_one_text_or_numbers(columns, named):
 def test_options_that_do_not_go_are_refused(options, message):
     with pytest.raises(ParameterError, match=message):
         plan_records(rows_of(word=WORDS, y=FORMS), **options)
+
+
+def test_a_declared_category_may_be_the_target():
+    rows = rows_of(size=[3, 5, 4, 7], shape=[1, 2, 1, 2], sort=["a", "b", "a", "b"])
+    plan = plan_records(rows, target="sort", declared=["shape", "sort"])
+    assert plan.notes[1:] == ("size: number", "shape: category (declared by the file)")
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({}, None),
+        ({"age": None, "tags": None}, None),
+        ({"age": "NA", "bag": {}}, None),
+        ({"age": "old"}, "line 9: column 'age' holds 'old', which is no finite number"),
+        ({"tags": {"a": 1}}, "line 9: 'tags' holds {'a': 1}"),
+        ({"title": ["a"]}, r"line 9: column 'title' holds \['a'\], which is no text"),
+        ({"x": [1, "b"]}, r"line 9: column 'x' holds \[1, 'b'\], which is no list of numbers"),
+        ({"bag": {"k": "b"}}, "line 9: 'k' in column 'bag' has the value 'b'"),
+        ({"words": 5}, "line 9: column 'words' holds 5, which is no list of texts"),
+        ({"unread": object()}, None),
+    ],
+)
+def test_the_problem_with_a_row_is_told(change, problem):
+    record = {
+        "age": 5,
+        "title": "the sea",
+        "x": [1, 2],
+        "bag": {"k": 1},
+        "words": ["a", "b"],
+        "unread": 1,
+        "tags": ["a"],
+    }
+    plan = plan_records([record] * 3, inputs=[*record][:5], kinds={"title": "text"})
+    told = plan.problem_with(Row("line 9", {**record, **change}))
+    assert told is None if problem is None else re.match(problem, told)
+
+
+def test_a_row_without_a_column_has_a_problem():
+    plan = plan_records(rows_of(age=[3, 5, 4], tags=["a", "b", "a"]))
+    assert "no column 'age'" in plan.problem_with(Row("line 9", {"tags": "a"}))
 
 
 def test_without_inputs_the_reasons_are_told():

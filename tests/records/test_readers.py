@@ -21,6 +21,14 @@ def test_numbers_stay_as_they_are_and_missing_ones_are_the_median():
     assert read.ravel().tolist() == [1, 1, -2, 0, 1e9]
 
 
+def test_words_for_missing_and_for_true_are_read_in_a_column_of_numbers():
+    reader = fitted("number", [True, "NA", True, False])
+    read = reader.read(rows_of(c=["true", "False", "NaN", "-", "None", True]))
+    assert read.ravel().tolist() == [1, 0, 1, 1, 1, 1]
+    with pytest.raises(DataError, match="column 'c' holds 'unknown', which is no finite number"):
+        reader.read(rows_of(c=["unknown"]))
+
+
 def test_the_median_is_in_range_however_large_the_numbers():
     assert fitted("number", [1.5e308, 1.7e308]).read(rows_of(c=[None])) == 1.5e308
 

@@ -78,8 +78,13 @@ def test_one_column_a_label():
         (["sun", "sea"], None),
         (["he came, saw and won the war", "one sentence, with a comma or so in it"], None),
         (["a;b"] + ["c"] * 10, None),
-        ([["a;b"], ["c;d"]], None),
-        ([None, None], None),
+        (["New York", "Los Angeles", "Rio de Janeiro", "Berlin"] * 5, None),
+        (["New York", "New Orleans", "Los Angeles", "Paris"] * 5, None),
+        (["sun sea", "sun", "sea", "city"] * 5, " "),
+        (["sun sea", "sun city", "sea city"], " "),
+        ([["a;b"], ["c;d"]], ";"),
+        (['["a;b"]', '["c;d"]'], ";"),
+        ([None, None], ";"),
     ],
 )
 def test_the_separator_is_the_one_in_use(values, separator):
@@ -166,3 +171,12 @@ def test_several_columns_are_one_a_label():
         guess_targets(rows, ["tag_sun", "x"])
     with pytest.raises(DataError, match=r"no column 'tags_\*'"):
         guess_targets(rows, "tags_*")
+
+
+def test_the_only_column_that_a_pattern_matches_is_one_a_label_if_it_says_yes_or_no():
+    rows = rows_of(is_red=["1", "0", None], city=["Rome", "Oslo", "Rome"])
+    reader, notes = guess_targets(rows, "is_*")
+    assert [reader.read(row) for row in rows] == [{"is_red"}, set(), set()]
+    assert notes == ["is_red: labels, one a column (1 in use)"]
+    assert guess_targets(rows, "is_red")[0].read(rows[1]) == {"0"}
+    assert guess_targets(rows, "c*")[0].read(rows[1]) == {"Oslo"}

@@ -9,7 +9,7 @@ import typer
 
 from setlearn.cli.complete import complete
 from setlearn.cli.doctor import doctor
-from setlearn.cli.ending import end_without_verb
+from setlearn.cli.ending import end_without_verb, open_closed_streams
 from setlearn.cli.evaluate import evaluate
 from setlearn.cli.fit import fit
 from setlearn.cli.inspect import inspect
@@ -56,6 +56,7 @@ def _verbs(
 
 def main() -> None:
     """Run the command line."""
+    open_closed_streams()
     try:
         sys.exit(app(prog_name="setlearn", standalone_mode=False))
     except typer.Abort:

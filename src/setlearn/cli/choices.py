@@ -6,6 +6,7 @@ from ast import literal_eval
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from setlearn.cli.fit_options import Learner, Learning, Network
 from setlearn.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from setlearn.rules import Rule
 
 __all__ = [
-    "LEARNERS",
     "RULES",
     "default_notes",
     "kinds_named",
@@ -22,7 +22,7 @@ __all__ = [
     "tokens_named",
 ]
 
-LEARNER, NETWORK = "mixture", "transformer"
+LEARNER, NETWORK = Learner.mixture, Network.transformer
 """What is taken where nothing is said."""
 
 RULES = {
@@ -97,60 +97,52 @@ def _network() -> Any:
     return SigmoidNetwork()
 
 
-LEARNERS: dict[str, Callable[[], Any]] = {
-    "mixture": lambda: None,  # the classifier's own default
-    "logistic": _logistic,
-    "forest": _forest,
-    "neighbours": _neighbours,
-    "network": _network,
+LEARNERS: dict[Learner, Callable[[], Any]] = {
+    Learner.mixture: lambda: None,  # the classifier's own default
+    Learner.logistic: _logistic,
+    Learner.forest: _forest,
+    Learner.neighbours: _neighbours,
+    Learner.network: _network,
 }
 
 
-def model_for(
-    plan: RecordPlan,
-    *,
-    learner: str | None,
-    network: str | None,
-    rule: str | None,
-    conditional: bool,
-    max_steps: int | None,
-    seed: int,
-    jobs: int,
-    verbose: bool,
-) -> Any:
+def model_for(plan: RecordPlan, learning: Learning, *, verbose: bool) -> Any:
     """The model that was asked for, not fitted yet; what does not go with the task is refused."""
     from setlearn import SequenceSetGenerator, SetClassifier
 
     if plan.task == "labels":
-        _refuse(plan, {"--network": network, "--max-steps": max_steps})
-        if learner is not None and learner not in LEARNERS:
-            raise ParameterError(
-                f"there is no learner {learner!r}; choose among {', '.join(LEARNERS)}"
-            )
+        _refuse(plan, {"--network": learning.network, "--max-steps": learning.max_steps})
         return SetClassifier(
-            LEARNERS[learner or LEARNER](),
-            rule_named(rule),
-            conditional=conditional,
-            n_jobs=jobs,
-            random_state=seed,
+            LEARNERS[learning.learner or LEARNER](),
+            rule_named(learning.rule),
+            conditional=learning.conditional,
+            n_jobs=learning.jobs or 1,
+            random_state=learning.seed,
             verbose=verbose,
         )
-    _refuse(plan, {"--learner": learner, "--conditional": conditional or None})
+    _refuse(
+        plan,
+        {
+            "--learner": learning.learner,
+            "--conditional": learning.conditional or None,
+            "--jobs": learning.jobs,
+        },
+    )
     return SequenceSetGenerator(
-        network or NETWORK,
-        rule_named(rule),
+        (learning.network or NETWORK).value,
+        rule_named(learning.rule),
         tokens=plan.tokens or "char",
-        max_steps=max_steps,
-        random_state=seed,
+        max_steps=learning.max_steps,
+        random_state=learning.seed,
         verbose=verbose,
     )
 
 
-def default_notes(plan: RecordPlan, learner: str | None, network: str | None) -> list[str]:
+def default_notes(plan: RecordPlan, learning: Learning) -> list[str]:
     """Which model is taken where nothing was said, for people."""
     if plan.task == "labels":
-        return [] if learner else [f"learner: {LEARNER} (by default)"]
-    return [] if network else [f"network: {NETWORK} (by default)"]
+        return [] if learning.learner else [f"learner: {LEARNER.value} (by default)"]
+    return [] if learning.network else [f"network: {NETWORK.value} (by default)"]
 
 
 def kinds_named(texts: Sequence[str]) -> dict[str, Any]:

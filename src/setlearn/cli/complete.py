@@ -46,6 +46,7 @@ def complete(
 
     Known elements are written as the targets of training are. They are never repeated.
     """
+    from setlearn.cli.advice import advising
     from setlearn.cli.answers import answer_rows
     from setlearn.cli.opening import opened_model
 
@@ -54,8 +55,9 @@ def complete(
         found.model.set_params(unknown=unknown.value)
 
         def complete_batch(batch: Sequence[Row]) -> list[Any]:
-            given = [found.targets.read_column(row, known) for row in batch]
-            return list(zip(given, found.complete(batch, given), strict=True))
+            given = found.known_sets(batch, known)
+            with advising(", or add --unknown ignore"):
+                return list(zip(given, found.complete(batch, given), strict=True))
 
         answers = (
             {

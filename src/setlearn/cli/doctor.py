@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import typer
 
 from setlearn.cli.options import Talking
+from setlearn.cli.saying import show
 
 __all__ = ["doctor"]
 
@@ -26,7 +26,7 @@ EXTRAS = {
 def doctor(*, talking: Talking) -> None:
     """Tell what is installed, what is missing, how to get it."""
     found = _findings()
-    typer.echo(json.dumps(found) if talking.as_json else _as_text(found))
+    show(_as_text(found), found, talking)
     if not found["well"]:
         raise typer.Exit(1)
 

@@ -12,13 +12,24 @@ from contextlib import contextmanager
 import typer
 
 from setlearn.cli.options import Talking
+from setlearn.cli.saying import say
 
-__all__ = ["end_without_verb", "told_errors"]
+__all__ = ["end_without_verb", "open_closed_streams", "told_errors"]
 
 FAILURE, USAGE, DATA, MODEL, INTERRUPTED = 1, 2, 3, 4, 130
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """What the system calls a place without room."""
+
+
+def open_closed_streams() -> None:
+    """Let what is said to a closed stdout or stderr (``>&-``) go nowhere, which is what was asked.
+
+    It also keeps their numbers from files that are opened later, into which output would run.
+    """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # till the end
 
 
 @contextmanager
@@ -40,7 +51,7 @@ def told_errors(talking: Talking, *, interrupted: str) -> Iterator[None]:
     except Exception as error:
         if talking.debug:
             raise
-        raise _failed(_told(error), _exit_code(error), talking.as_json) from None
+        raise _failed(_in_words(error), _exit_code(error), talking.as_json) from None
 
 
 def end_without_verb(error: Exception, arguments: Sequence[str]) -> int:
@@ -52,7 +63,7 @@ def end_without_verb(error: Exception, arguments: Sequence[str]) -> int:
     if show is None and ("--debug" in arguments or not isinstance(error, OSError)):
         raise error
     if show is None:
-        _failed(_told(error), FAILURE, as_json=False)
+        _failed(_in_words(error), FAILURE, as_json=False)
         _give_up_output()
         return FAILURE
     if "--json" in arguments and (told := getattr(error, "format_message", None)) is not None:
@@ -70,7 +81,7 @@ def _exit_code(error: Exception) -> int:
     return next((code for kind, code in codes.items() if isinstance(error, kind)), FAILURE)
 
 
-def _told(error: Exception) -> str:
+def _in_words(error: Exception) -> str:
     # No import of setlearn.errors before it is needed: it takes long, and help must not.
     if isinstance(error, OSError) and error.strerror:
         cure = "free some space, or choose another place" if error.errno in FULL else "check it"
@@ -85,7 +96,7 @@ def _told(error: Exception) -> str:
 
 
 def _failed(message: str, code: int, as_json: bool) -> typer.Exit:
-    typer.echo(f"setlearn: {message}", err=True)
+    say([f"setlearn: {message}"])
     if as_json:
         _print_json(message, code)
     return typer.Exit(code)

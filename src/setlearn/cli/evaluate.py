@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
 
 from setlearn.cli.options import Data, Model, Opening, Reading, Talking
+from setlearn.cli.saying import say_bad_rows, show
 
 __all__ = ["evaluate"]
 
@@ -16,8 +16,19 @@ def evaluate(
     model: Model,
     data: Data,
     target: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="The column with the true sets; given again or as a pattern such as 'tag_*': one "
+            "column a label. [as in training]",
+        ),
+    ] = None,
+    separator: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="The column with the true sets. [as in training]"),
+        typer.Option(
+            metavar="TEXT",
+            help="Between the elements in a cell; '' for one element a cell. [as in training]",
+        ),
     ] = None,
     worst: Annotated[
         int,
@@ -35,12 +46,11 @@ def evaluate(
     from setlearn.cli.answers import answer_rows
     from setlearn.cli.opening import opened_model
     from setlearn.cli.reports import evaluate_sets, shown_input
-    from setlearn.cli.saying import say_bad_rows
 
     with reading.open(data) as rows:
         found = opened_model(model, opening, rows, talking)
-        if target is not None:
-            found = found.with_target(target)
+        if target or separator is not None:
+            found = found.reading_targets(rows.first(), target, separator)
         places, true, predicted = [], [], []
         for row, (right, answer) in answer_rows(
             rows,
@@ -51,6 +61,5 @@ def evaluate(
             true.append(right)
             predicted.append(answer)
         told = evaluate_sets(found, places, true, predicted, worst)
-        document = {**told.to_dict(), "left_out": rows.n_bad, "bad_rows": rows.bad}
-        typer.echo(json.dumps(document) if talking.as_json else str(told))
+        show(told, {**told.to_dict(), "left_out": rows.n_bad, "bad_rows": rows.bad}, talking)
         say_bad_rows(rows)

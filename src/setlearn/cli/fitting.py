@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from setlearn.cli.fit_options import Keeping
 from setlearn.cli.reports import Evaluation, evaluate_sets, shown_input
 from setlearn.cli.saying import say
 from setlearn.datasets.files import Row
@@ -25,12 +26,9 @@ class Job:
     plan: RecordPlan
     records: Sequence[Row]
     model: Any
-    out: Path
-    validation: float
+    keeping: Keeping
     seed: int
-    checkpoint: Path | None
-    resume: bool
-    n_examples: int
+    quiet: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +64,7 @@ def fit_and_save(job: Job, data: str, notes: Sequence[str]) -> Fitted:
     """Train on all rows or most of them, and save the model with what is known of it."""
     from setlearn.persistence import check_place, save
 
-    check_place(job.out)  # before hours of training
+    check_place(job.keeping.out)  # before hours of training
     train, held_out = _split(job)
     checkpoint = _checkpoint(job)
     if checkpoint is not None:
@@ -79,12 +77,12 @@ def fit_and_save(job: Job, data: str, notes: Sequence[str]) -> Fitted:
     try:
         model = job.plan.fit(train, job.model)
         evaluation = _judge(model, held_out) if held_out else None
-        save(model, job.out, about=about | _learned(job, model, train, evaluation))
+        save(model, job.keeping.out, about=about | _learned(job, model, train, evaluation))
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_how_to_go_on(checkpoint)) from None
     if checkpoint is not None:
         _remove(checkpoint)
-    return Fitted(job.out, model.task, len(train), repr(model.rule_), notes, evaluation)
+    return Fitted(job.keeping.out, model.task, len(train), repr(model.rule_), notes, evaluation)
 
 
 def _learned(
@@ -95,21 +93,21 @@ def _learned(
     if evaluation is not None:
         figures = {k: v for k, v in evaluation.report.to_dict().items() if v is not None}
         told["figures"] = {"on": "rows held out from training", **figures}
-    if job.n_examples:
-        told["examples"] = [_example(model, row) for row in train[: job.n_examples]]
+    if job.keeping.examples:
+        told["examples"] = [_example(model, row) for row in train[: job.keeping.examples]]
     return told
 
 
 def _split(job: Job) -> tuple[Sequence[Row], Sequence[Row]]:
     from setlearn.datasets import random_split, stratified_split
 
-    if not job.validation:
+    if not job.keeping.validation:
         return job.records, ()
     if job.plan.task == "labels":
         sets = [job.plan.targets.read(row) for row in job.records]
-        rows = stratified_split(sets, job.validation, random_state=job.seed)
+        rows = stratified_split(sets, job.keeping.validation, random_state=job.seed)
     else:
-        rows = random_split(len(job.records), job.validation, random_state=job.seed)
+        rows = random_split(len(job.records), job.keeping.validation, random_state=job.seed)
     train, held_out = ([job.records[row] for row in part] for part in rows)
     return train, held_out
 
@@ -123,21 +121,22 @@ def _checkpoint(job: Job) -> Path | None:
     """The folder for the state of training, if the model can keep one."""
     from setlearn.networks.checkpoint import CHECKPOINT_NAME
 
+    keeping = job.keeping
     if job.plan.task == "labels":
-        if job.resume or job.checkpoint is not None:
+        if keeping.resume or keeping.checkpoint is not None:
             raise ParameterError(
                 "--resume and --checkpoint are for sequences; label models are fitted in one go"
             )
         return None
-    folder = job.checkpoint or job.out.with_name(f"{job.out.name}.checkpoint")
-    if (folder / CHECKPOINT_NAME).exists() and not job.resume:
+    folder = keeping.checkpoint or keeping.out.with_name(f"{keeping.out.name}.checkpoint")
+    if (folder / CHECKPOINT_NAME).exists() and not keeping.resume:
         raise ParameterError(
             f"{folder} holds a fit that was interrupted; add --resume to go on with it, or delete "
             "the folder to start anew"
         )
-    if job.resume and not (folder / CHECKPOINT_NAME).exists():
+    if keeping.resume and not (folder / CHECKPOINT_NAME).exists():
         # No error: who runs it again until it ends may have been stopped before the first one.
-        say([f"{folder} holds no checkpoint: training starts at the beginning"])
+        say([f"{folder} holds no checkpoint: training starts at the beginning"], quiet=job.quiet)
     return folder
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-import typer
-
 from setlearn.cli.options import Model, Talking, Trust
+from setlearn.cli.saying import show
 
 __all__ = ["inspect"]
 
@@ -31,18 +29,21 @@ def inspect(
     found = {
         **saved.facts,
         "about": saved.about,
-        "elements": _elements(saved.model),
+        "elements": _element_names(saved.model),
         "files": {name: facts.size for name, facts in saved.manifest.files.items()},
         "format": saved.manifest.format,
         "versions": {"setlearn": saved.manifest.setlearn, **saved.manifest.dependencies},
     }
-    typer.echo(json.dumps(found) if talking.as_json else _as_text(found))
+    show(_as_text(found), found, talking)
 
 
-def _elements(model: Any) -> list[str]:
+def _element_names(model: Any) -> list[str]:
     """The labels of a label model, or the tokens of a sequence model, as texts."""
-    inner = getattr(model, "model", model)
-    names = inner.vocabulary_.tokens if hasattr(inner, "vocabulary_") else inner.classes_.tolist()
+    from setlearn.records import RecordModel
+
+    fitted = model.model if isinstance(model, RecordModel) else model
+    of_sequences = hasattr(fitted, "vocabulary_")
+    names = fitted.vocabulary_.tokens if of_sequences else fitted.classes_.tolist()
     return [str(name) for name in names]
 
 
@@ -53,11 +54,11 @@ def _as_text(found: dict[str, Any]) -> str:
     plain = {k: v for k, v in found.items() if not isinstance(v, dict | list)}
     lines = _table({**plain, "elements": ", ".join(elements[:SHOWN]) + more})
     for title, told in {**found["about"], "files": sizes, "versions": found["versions"]}.items():
-        lines += ["", title, *(f"  {line}" for line in _told(told))]
+        lines += ["", title, *(f"  {line}" for line in _lines(told))]
     return "\n".join(lines)
 
 
-def _told(told: Any) -> list[str]:
+def _lines(told: Any) -> list[str]:
     if isinstance(told, dict):
         return _table({name: value for name, value in told.items() if value is not None})
     return [str(line) for line in told] if isinstance(told, list) else [str(told)]

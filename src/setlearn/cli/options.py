@@ -30,7 +30,8 @@ Out: TypeAlias = Annotated[
         "--out",
         "-o",
         metavar="FILE",
-        help="File for the answers: CSV or TSV if it is called so, else JSONL; - for stdout.",
+        help="File for the answers, by its name CSV, TSV or JSONL, which is also written where the "
+        "name tells no format; other formats are refused; - for stdout.",
     ),
 ]
 
@@ -109,6 +110,9 @@ class Talking:
         bool, typer.Option("--json", help="Answer with one JSON document, errors too.")
     ] = False
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Say nothing on stderr but errors and bad rows.")
+        bool,
+        typer.Option(
+            "--quiet", "-q", help="Say nothing on stderr but errors, warnings and bad rows."
+        ),
     ] = False
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False

@@ -22,9 +22,10 @@ from setlearn.metrics import (
 if TYPE_CHECKING:
     from setlearn.records import RecordModel
 
-__all__ = ["Evaluation", "evaluate_sets"]
+__all__ = ["Evaluation", "evaluate_sets", "shown_input"]
 
 SHOWN_LABELS = 30
+LINES_OF_MEANS = 3  # at the end of a table of labels: an empty one, macro and micro
 LONGEST_INPUT = 70
 
 Sets = Sequence[frozenset[Hashable]]
@@ -56,13 +57,10 @@ class Evaluation:
     def __str__(self) -> str:
         parts = [str(self.report)]
         if self.labels is not None:
-            lines = str(self.labels).splitlines()
-            more = len(lines) - SHOWN_LABELS
-            hidden = [f"… {more} more; --json has all"] if more > 0 else []
-            parts.append("\n".join(["each label", *lines[:SHOWN_LABELS], *hidden]))
+            parts.append(f"each label\n{_cut_table(self.labels)}")
         parts.append(f"sizes of sets\n{self.sizes}")
         if self.worst:
-            parts.append("\n".join(["worst answers", *(_told(*one) for one in self.worst)]))
+            parts.append("\n".join(["worst answers", *(_worst_answer(*one) for one in self.worst)]))
         if self.unseen:
             parts.append(
                 f"never seen in training, so never found: {', '.join(self.unseen[:10])}"
@@ -91,12 +89,25 @@ def evaluate_sets(
 
 def shown_input(model: RecordModel, row: Row) -> str:
     """What a row says, as short as people need it to recognise it."""
-    values = [str(row.record.get(column.name, "")) for column in model.reader.columns[:5]]
+    names = [column.name for column in model.reader.columns]
+    values = [str(row.record.get(name, "")) for name in names[:5]]
+    if len(names) > 1:
+        values = [f"{name}={value}" for name, value in zip(names, values, strict=False)]
     text = ", ".join(values).replace("\n", " ")
     return text if len(text) <= LONGEST_INPUT else text[: LONGEST_INPUT - 1] + "…"
 
 
-def _told(place: str, shown: str, sample: WorstSample) -> str:
+def _cut_table(labels: LabelReport) -> str:
+    """The table without most of its labels, if there are many; the means of all stay."""
+    hidden = len(labels.labels) - SHOWN_LABELS
+    if hidden <= 0:
+        return str(labels)
+    lines = str(labels).split("\n")
+    more = f"… {hidden} more labels; --json has all"
+    return "\n".join([*lines[: 1 + SHOWN_LABELS], more, *lines[-LINES_OF_MEANS:]])
+
+
+def _worst_answer(place: str, shown: str, sample: WorstSample) -> str:
     missed, wrong = (
         ", ".join(map(str, plain(part))) or "–" for part in (sample.missed, sample.wrong)
     )

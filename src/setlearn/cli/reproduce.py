@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from setlearn.cli.options import Talking
-from setlearn.cli.saying import say
+from setlearn.cli.saying import say, show
 
 __all__ = ["INTERRUPTED", "reproduce"]
 
@@ -74,7 +73,7 @@ def reproduce(
         out=out,
         cells=out / "cells" if cells is None else cells,
     )
-    typer.echo(json.dumps(made.results) if talking.as_json else tables_as_text(made.results))
+    show(tables_as_text(made.results), made.results, talking)
     say(["written: " + ", ".join(str(path) for path in made.files)], quiet=talking.quiet)
     if made.n_failed:
         say([f"{made.n_failed} cells did not run; the report says why"])

@@ -1,25 +1,60 @@
-"""What a verb says beside its answer: notes and warnings, on stderr."""
+"""What a verb says to people: its answer on stdout, and notes and warnings on stderr.
+
+Names in a model or a file may hold anything, also what commands a terminal. All that is shown goes
+through `printable`.
+"""
 
 from __future__ import annotations
 
+import json
+import unicodedata
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
+
+from setlearn.cli.options import Talking
 
 if TYPE_CHECKING:
     from setlearn.datasets.files import Rows
 
-__all__ = ["say", "say_bad_rows", "told_warnings"]
+__all__ = ["printable", "say", "say_bad_rows", "show", "told_warnings"]
+
+UNSAFE = ("Cc", "Cf", "Cs", "Zl", "Zp")
+"""Kinds of characters that command terminals, turn the direction of text, or cannot be written."""
+
+HARMLESS = "\n\u200c\u200d"
+"""Characters of these kinds that texts need: the ends of lines, and joiners within words."""
+
+
+def printable(text: str) -> str:
+    r"""Text with all that could command a terminal written out.
+
+    Examples
+    --------
+    >>> printable("a \x1b[31mred label")
+    'a \\x1b[31mred label'
+    """
+    return "".join(
+        character
+        if character in HARMLESS or unicodedata.category(character) not in UNSAFE
+        else character.encode("unicode_escape").decode()
+        for character in text
+    )
+
+
+def show(answer: object, document: Mapping[str, Any], talking: Talking) -> None:
+    """Answer on stdout: for people, or with ``--json`` as a document for programs."""
+    typer.echo(json.dumps(document) if talking.as_json else printable(str(answer)))
 
 
 def say(lines: Iterable[str], *, quiet: bool = False) -> None:
     """One line each on stderr."""
     if not quiet:
         for line in lines:
-            typer.echo(line, err=True)
+            typer.echo(printable(line), err=True)
 
 
 def say_bad_rows(rows: Rows) -> None:

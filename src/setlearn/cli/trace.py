@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from setlearn.cli.options import Model, Opening, Reading, Talking
+from setlearn.cli.saying import show
 
 if TYPE_CHECKING:
     from setlearn.datasets.files import Row, Rows
@@ -24,8 +25,9 @@ def trace(
         ),
     ] = None,
     row: Annotated[
-        int, typer.Option(min=1, metavar="NUMBER", help="Which row of the file, from 1.")
-    ] = 1,
+        int | None,
+        typer.Option(min=1, metavar="NUMBER", help="Which row of the file, from 1. [1]"),
+    ] = None,
     text: Annotated[
         str | None,
         typer.Option(
@@ -44,20 +46,24 @@ def trace(
     talking: Talking,
 ) -> None:
     """Tell step by step how the set of one input comes about."""
-    from setlearn.cli.opening import opened_model
+    from setlearn.cli.advice import advising
+    from setlearn.cli.opening import model_for_input, opened_model
     from setlearn.errors import ParameterError
-    from setlearn.persistence import load
 
     if text is not None and data is None:
-        found, record = load(model, trusted=opening.trust or ()), _read_text(text)
+        if row is not None:
+            raise ParameterError(f"--row {row} is for a file, but --text is given; leave one out")
+        record = _read_text(text)
+        found = model_for_input(model, opening, record, talking)
     elif data is not None and text is None:
         with reading.open(data) as rows:
             found = opened_model(model, opening, rows, talking)
-            record = _row_number(rows, row)
+            record = _row_number(rows, row or 1)
     else:
         raise ParameterError("give either a file or --text, to say what to trace")
-    told = found.trace(record, _elements(found, known or []))
-    typer.echo(json.dumps(told.to_dict()) if talking.as_json else str(told))
+    with advising(""):
+        told = found.trace(record, found.elements_named(known or []))
+    show(told, told.to_dict(), talking)
 
 
 def _row_number(rows: Rows, number: int) -> Row:
@@ -70,18 +76,9 @@ def _row_number(rows: Rows, number: int) -> Row:
 
 
 def _read_text(text: str) -> Any:
-    """A JSON object, list or number as such, and all else as the text that it is."""
+    """A JSON object or list as such, and all else, numbers too, as the text that it is."""
     try:
         value = json.loads(text)
     except ValueError:
         return text
     return value if isinstance(value, dict | list) else text
-
-
-def _elements(model: Any, known: list[str]) -> frozenset[Any]:
-    """Elements by the names that people type; numbers are labels that look like them."""
-    inner = getattr(model, "model", model)
-    if not hasattr(inner, "classes_"):
-        return frozenset(known)
-    by_name = {str(label): label for label in inner.classes_.tolist()}
-    return frozenset(by_name.get(name, name) for name in known)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,14 @@ from setlearn.errors import ModelError, SetlearnError
 from setlearn.persistence.encoding import TYPES, Encoded, is_sound
 from setlearn.persistence.networks import OWNERS, rebuilt_network
 from setlearn.persistence.registry import new_object
+from setlearn.persistence.structure import check_structure
 
 __all__ = ["decode"]
 
 LAST = "scorer_"
 """The one attribute that shares its network with its owner, so that it comes after it."""
+
+FLOATS = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}
 
 MOST_LETTERS = 200_000_000
 """Of an array of texts, each as wide as the longest: 800 MB."""
@@ -27,12 +30,13 @@ def decode(data: Encoded) -> Any:
     decoder = _Decoder(data)
     try:
         model = decoder.decode(data.config)
+        check_structure(model)
         decoder.check_all_used()
     except ModelError:
         raise
     except SetlearnError as error:  # of a network, say, whose sizes it would not take
         raise _damaged(error) from error
-    except (ArithmeticError, LookupError, MemoryError, RecursionError) as error:
+    except (ArithmeticError, LookupError, RecursionError) as error:
         raise _damaged(error) from error
     except (AttributeError, RuntimeError, TypeError, ValueError) as error:
         raise _damaged(error) from error
@@ -55,10 +59,9 @@ class _Decoder:
         tag = next(iter(node), "")
         if not tag.startswith("!"):
             return {name: self.decode(part) for name, part in node.items()}
-        read = getattr(self, f"_{tag[1:]}", None) if tag in TAGS else None
-        if read is None:
+        if tag not in READERS:
             raise ModelError(f"the model holds {tag!r:.40}, which this version does not know")
-        return read(node[tag], {k: v for k, v in node.items() if k != tag})
+        return READERS[tag](self, node)
 
     def check_all_used(self) -> None:
         """Raise if there are arrays that belong to nothing."""
@@ -66,7 +69,8 @@ class _Decoder:
         if left:
             raise ModelError(f"the model holds the array {left[0]!r:.80}, which is part of nothing")
 
-    def _object(self, name: str, coded: dict[str, Any]) -> Any:
+    def _object(self, node: dict[str, Any]) -> Any:
+        name, coded = node["!object"], {k: v for k, v in node.items() if k != "!object"}
         networks = {k: part for k, part in coded.items() if _is_network(part)}
         later = {k: part for k, part in coded.items() if k == LAST}
         state = {k: self.decode(part) for k, part in coded.items() if k not in {*networks, *later}}
@@ -87,26 +91,28 @@ class _Decoder:
             self.networks[place] = rebuilt_network(name, owner, weights)
         return self.networks[place]
 
-    def _vocabulary(self, place: str, rest: dict[str, Any]) -> Any:
+    def _vocabulary(self, node: dict[str, Any]) -> Any:
+        place = node["!vocabulary"]
         if place not in self.arrays:
             self.arrays[place] = self.decode(self.data.vocabulary[place])
         return self.arrays[place]
 
-    def _tensor(self, place: str, rest: dict[str, Any]) -> NDArray[Any]:
+    def _tensor(self, node: dict[str, Any]) -> NDArray[Any]:
+        place = node["!tensor"]
         if place not in self.arrays:
             self.used.add(place)
             array = self.data.tensors[place]
             if not is_sound(array, place):
                 raise ModelError(f"the model's {place} holds NaN or infinity; it is damaged")
             # Copies, for what safetensors gives cannot be written to.
-            by_columns = rest.get("order") == "F"
+            by_columns = node.get("order") == "F"
             self.arrays[place] = array.copy(order="F" if by_columns else "C")
         return self.arrays[place]
 
-    def _array(self, values: list[Any], rest: dict[str, Any]) -> NDArray[Any]:
-        dtype = self._dtype(rest["dtype"], {})
+    def _array(self, node: dict[str, Any]) -> NDArray[Any]:
+        values, dtype = self.decode(node["!array"]), _dtype(node["dtype"])
         flat = np.empty(len(values), dtype=object)
-        flat[:] = [self.decode(value) for value in values]
+        flat[:] = values
         if dtype.kind in "biuf":
             flat = flat.astype(dtype)
         elif dtype.kind == "U":
@@ -115,58 +121,55 @@ class _Decoder:
             if max(map(len, texts), default=0) * len(texts) > MOST_LETTERS:
                 raise ModelError("the model's texts would take too much room; it is damaged")
             flat = np.array(texts, dtype=str)
-        return flat.reshape([int(size) for size in rest["shape"]])
+        return flat.reshape([int(size) for size in node["shape"]])
 
-    def _sparse(self, name: str, rest: dict[str, Any]) -> Any:
+    def _sparse(self, node: dict[str, Any]) -> Any:
+        name = node["!sparse"]
         kind = TYPES[name] if name.startswith(("csr_", "csc_")) else None
         if kind is None:
             raise ModelError(f"the model holds a sparse {name!r:.40}, which none has")
-        data, indices, indptr = (self.decode(rest[k]) for k in ("data", "indices", "indptr"))
-        matrix = kind((data, indices, indptr), shape=tuple(map(int, rest["shape"])))
+        data, indices, indptr = (self.decode(node[k]) for k in ("data", "indices", "indptr"))
+        matrix = kind((data, indices, indptr), shape=tuple(map(int, node["shape"])))
         matrix.check_format(full_check=True)
         return matrix
 
-    def _scalar(self, value: Any, rest: dict[str, Any]) -> Any:
-        return self._dtype(rest["dtype"], {}).type(self.decode(value))
+    def _scalar(self, node: dict[str, Any]) -> Any:
+        return _dtype(node["dtype"]).type(self.decode(node["!scalar"]))
 
-    def _dtype(self, name: str, rest: dict[str, Any]) -> np.dtype[Any]:
-        dtype = np.dtype(str(name))
-        if dtype.kind not in "biufOU" or dtype.itemsize > 4096:
-            raise ModelError(f"the model names the number type {name!r:.40}, which none has")
-        return dtype
+    def _dict(self, node: dict[str, Any]) -> dict[Any, Any]:
+        return {self.decode(key): self.decode(value) for key, value in node["!dict"]}
 
-    def _type(self, name: str, rest: dict[str, Any]) -> type:
-        kind: type = TYPES[name]
-        return kind
-
-    def _float(self, text: str, rest: dict[str, Any]) -> float:
-        return {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}[text]
-
-    def _dict(self, pairs: list[list[Any]], rest: dict[str, Any]) -> dict[Any, Any]:
-        return {self.decode(key): self.decode(value) for key, value in pairs}
-
-    def _tuple(self, parts: list[Any], rest: dict[str, Any]) -> tuple[Any, ...]:
-        return tuple(self.decode(part) for part in parts)
-
-    def _set(self, parts: list[Any], rest: dict[str, Any]) -> set[Any]:
-        return {self.decode(part) for part in parts}
-
-    def _frozenset(self, parts: list[Any], rest: dict[str, Any]) -> frozenset[Any]:
-        return frozenset(self.decode(part) for part in parts)
-
-    def _sklearn(self, number: int, rest: dict[str, Any]) -> Any:
+    def _sklearn(self, node: dict[str, Any]) -> Any:
+        number = node["!sklearn"]
         if not 0 <= number < len(self.data.sklearn):
             raise IndexError("a part of scikit-learn's is missing")
         return self.data.sklearn[number]
 
 
-TAGS = {
-    f"!{name}"
-    for name in (
-        *("array", "dict", "dtype", "float", "frozenset", "object", "scalar", "set"),
-        *("sklearn", "sparse", "tensor", "tuple", "type", "vocabulary"),
-    )
+READERS: Mapping[str, Callable[[_Decoder, dict[str, Any]], Any]] = {
+    "!array": _Decoder._array,
+    "!dict": _Decoder._dict,
+    "!dtype": lambda _, node: _dtype(node["!dtype"]),
+    "!float": lambda _, node: FLOATS[node["!float"]],
+    "!frozenset": lambda decoder, node: frozenset(decoder.decode(node["!frozenset"])),
+    "!object": _Decoder._object,
+    "!scalar": _Decoder._scalar,
+    "!set": lambda decoder, node: set(decoder.decode(node["!set"])),
+    "!sklearn": _Decoder._sklearn,
+    "!sparse": _Decoder._sparse,
+    "!tensor": _Decoder._tensor,
+    "!tuple": lambda decoder, node: tuple(decoder.decode(node["!tuple"])),
+    "!type": lambda _, node: TYPES[node["!type"]],
+    "!vocabulary": _Decoder._vocabulary,
 }
+"""What each name that begins with "!" stands for."""
+
+
+def _dtype(name: object) -> np.dtype[Any]:
+    dtype = np.dtype(str(name))
+    if dtype.kind not in "biufOU" or dtype.itemsize > 4096:
+        raise ModelError(f"the model names the number type {name!r:.40}, which none has")
+    return dtype
 
 
 def _is_network(node: Any) -> bool:

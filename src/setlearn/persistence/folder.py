@@ -107,14 +107,36 @@ def _stepped_aside(path: Path) -> Path:
 
 
 def check_place(path: Path) -> None:
-    """Raise unless the place is free, or holds a model: nothing else is ever overwritten."""
+    """Raise unless the place is free, or holds a model and nothing else: all of it will go."""
     if path.is_symlink():
         raise ParameterError(f"{path} is a symbolic link; give the folder itself")
     if path.is_dir():
-        if not (path / MANIFEST_NAME).is_file() and any(path.iterdir()):
-            raise ParameterError(f"{path} holds other things than a model; choose another name")
+        _check_only_a_model(path)
     elif path.exists():
         raise ParameterError(f"{path} is a file; choose another name for the model's folder")
+
+
+def _check_only_a_model(folder: Path) -> None:
+    """Raise where more than a model would be lost; a damaged model is no loss."""
+    try:
+        there = list(folder.iterdir())
+        if not there:
+            return
+        manifest = Manifest.parse(_read_file(folder, MANIFEST_NAME, LARGEST_MANIFEST))
+    except (ModelError, OSError) as error:
+        raise ParameterError(
+            f"{folder} holds other things than a model of setlearn; choose another name, or move "
+            "them elsewhere"
+        ) from error
+    own = {MANIFEST_NAME, *manifest.files}
+    others = sorted(
+        one.name for one in there if one.name not in own or (one.is_dir() and not one.is_symlink())
+    )
+    if others:
+        raise ParameterError(
+            f"{folder} holds other things than a model, such as {others[0]!r:.80}, which would be "
+            "lost; choose another name, or move them elsewhere"
+        )
 
 
 def _check_no_others(folder: Path, manifest: Manifest) -> None:

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from setlearn.persistence.archive_checks import unsound
+from setlearn.persistence.column_checks import COLUMN_CHECKS, SETTING_CHECKS
 
-__all__ = ["check_indices"]
+__all__ = ["check_indices", "check_settings"]
 
 BITSET_WORDS = 8
 """A set of up to 256 categories, in words of 32 bits."""
@@ -22,8 +23,17 @@ BITSET_WORDS = 8
 
 def check_indices(thing: Any) -> None:
     """Raise unless all numbers of a learner that are places in memory are ones it has."""
+    _check_by_kind(thing, CHECKS)
+
+
+def check_settings(thing: Any) -> None:
+    """Raise unless what can be used without learning is set in a way that is safe."""
+    _check_by_kind(thing, SETTING_CHECKS)
+
+
+def _check_by_kind(thing: Any, checks: Mapping[str, Callable[[Any], None]]) -> None:
     for kind in type(thing).__mro__:
-        check = CHECKS.get(f"{kind.__module__}.{kind.__name__}")
+        check = checks.get(f"{kind.__module__}.{kind.__name__}")
         if check is not None:
             check(thing)
 
@@ -166,22 +176,26 @@ def _check_neighbours(learner: Any) -> None:
 
 
 def _check_support_vectors(machine: Any) -> None:
-    vectors, n_classes = machine.support_vectors_, len(machine._n_support)
-    n, n_pairs = vectors.shape[0], n_classes * (n_classes - 1) // 2
+    vectors, told = machine.support_vectors_, np.asarray(machine._n_support)
+    n, n_classes = vectors.shape[0], len(told)
+    n_pairs = n_classes * (n_classes - 1) // 2
     dual: Any = machine._dual_coef_
     sound = (
         machine.kernel in ("linear", "poly", "rbf", "sigmoid")
-        and machine._impl in ("c_svc", "nu_svc")
+        and machine._impl == type(machine)._impl
         and vectors.shape[1] == _n_features(machine)
-        and (np.asarray(machine._n_support) >= 0).all()
-        and int(np.sum(machine._n_support)) == n == len(machine.support_)
-        and n_classes == len(machine.classes_) >= 2
+        and n == len(machine.support_)
+        and n_classes >= 2
         and dual.shape == (n_classes - 1, n)
         and dual.size == dual.shape[0] * n  # of a sparse one: all of them are there
         and len(machine._intercept_) == n_pairs
         and len(machine._probA) in (0, n_pairs)
         and len(machine._probA) == len(machine._probB)
     )
+    if sound and machine._impl in ("c_svc", "nu_svc"):
+        sound = n_classes == len(machine.classes_) and (told >= 0).all() and told.sum() == n
+    elif sound:  # those without classes say it twice, or once if their vectors are sparse
+        sound = told.tolist() in ([n, n], [n, 0])
     if not sound:
         raise unsound("a support vector machine has other vectors or classes than it says")
 
@@ -211,6 +225,7 @@ def _n_features(learner: Any) -> int:
 
 
 CHECKS: Mapping[str, Callable[[Any], None]] = {
+    **COLUMN_CHECKS,
     "numpy.random._generator.Generator": _check_generator,
     "numpy.random.mtrand.RandomState": _check_random_state,
     "sklearn.cluster._kmeans._BaseKMeans": _check_centres,
@@ -222,7 +237,7 @@ CHECKS: Mapping[str, Callable[[Any], None]] = {
     "sklearn.neighbors._ball_tree.BinaryTree64": _check_neighbour_tree,
     "sklearn.neighbors._base.NeighborsBase": _check_neighbours,
     "sklearn.neighbors._kd_tree.BinaryTree64": _check_neighbour_tree,
-    "sklearn.svm._base.BaseSVC": _check_support_vectors,
+    "sklearn.svm._base.BaseLibSVM": _check_support_vectors,
     "sklearn.tree._classes.BaseDecisionTree": _check_tree_owner,
     "sklearn.tree._tree.Tree": _check_tree,
 }

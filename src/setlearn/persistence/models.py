@@ -67,9 +67,8 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
     _check_savable(model)
     facts, about = facts_of(model), dict(about or {})
     data = encode(model)
-    config = {"about": about, "facts": facts, "model": data.config}
     files = {
-        CONFIG: _to_json(config),
+        CONFIG: _to_json({"about": about, "model": data.config}),
         VOCABULARY: _to_json(data.vocabulary),
         CARD: model_card(facts, about).encode(errors="backslashreplace"),
     }
@@ -113,13 +112,21 @@ def load(path: str | Path, *, trusted: Iterable[str] = ()) -> Any:
 def read_model(path: str | Path, *, trusted: Iterable[str] = ()) -> SavedModel:
     """Load a model with its manifest, its card, and what was told about it."""
     names = check_trusted(trusted)
-    manifest, files = read_folder(Path(path))
-    model, config = _put_together(files, names)
-    card = files[CARD].decode(errors="replace")
-    return SavedModel(model, manifest, config["facts"], config["about"], card)
+    try:
+        manifest, files = read_folder(Path(path))
+        model, facts, about = _put_together(files, names)
+    except MemoryError as error:
+        raise ModelError(
+            f"the model {path} does not fit in memory; if you trust where it is from, read it on "
+            "a larger machine"
+        ) from error
+    return SavedModel(model, manifest, facts, about, files[CARD].decode(errors="replace"))
 
 
-def _put_together(files: Mapping[str, bytes], trusted: list[str]) -> tuple[Any, dict[str, Any]]:
+def _put_together(
+    files: Mapping[str, bytes], trusted: list[str]
+) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    """The model, the facts of it, and what was told about it."""
     for name in (CONFIG, VOCABULARY, CARD):
         if name not in files:
             raise ModelError(f"the model has no {name}; it is not whole")
@@ -131,7 +138,7 @@ def _put_together(files: Mapping[str, bytes], trusted: list[str]) -> tuple[Any, 
         )
     config, vocabulary = (parse_json(files[name], name) for name in (CONFIG, VOCABULARY))
     told = isinstance(config, dict) and all(
-        isinstance(config.get(part), dict) for part in ("about", "facts", "model")
+        isinstance(config.get(part), dict) for part in ("about", "model")
     )
     if not told or not isinstance(vocabulary, dict):
         raise ModelError(f"{CONFIG} or {VOCABULARY} does not hold what it should; it is damaged")
@@ -139,7 +146,21 @@ def _put_together(files: Mapping[str, bytes], trusted: list[str]) -> tuple[Any, 
         raise ModelError(f"{CONFIG} describes no model that setlearn knows; it is damaged")
     parts = load_parts(files[SKLEARN], trusted) if SKLEARN in files else []
     tensors = _tensors(files[WEIGHTS]) if WEIGHTS in files else {}
-    return decode(Encoded(config["model"], vocabulary, tensors, parts)), config
+    model = decode(Encoded(config["model"], vocabulary, tensors, parts))
+    return model, _plain_facts(model), config["about"]
+
+
+def _plain_facts(model: Any) -> dict[str, Any]:
+    """The facts of a model that was read: not as a file tells them, and all of them JSON."""
+    try:
+        facts = facts_of(model)
+        json.dumps(facts, allow_nan=False)
+    except Exception as error:  # parts that are missing or strange may fail anywhere
+        raise ModelError(
+            f"the model is not whole ({type(error).__name__}: {error!s:.120}); it is damaged, or "
+            "was not written by setlearn"
+        ) from error
+    return facts
 
 
 def _tensors(content: bytes) -> dict[str, NDArray[Any]]:
@@ -148,7 +169,7 @@ def _tensors(content: bytes) -> dict[str, NDArray[Any]]:
 
     try:
         return load_tensors(content)
-    except (SafetensorError, KeyError, ValueError, TypeError, MemoryError) as error:
+    except (SafetensorError, KeyError, ValueError, TypeError) as error:
         raise ModelError(f"{WEIGHTS} cannot be read ({error!s:.120}); it is damaged") from error
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from setlearn.persistence.archive_checks import unsound
-from setlearn.persistence.index_checks import check_indices
+from setlearn.persistence.index_checks import check_indices, check_settings
 
 __all__ = ["check_parts"]
 
@@ -34,6 +34,7 @@ def check_parts(parts: Any) -> None:
         elif isinstance(thing, np.ndarray):
             _check_finite(thing, owner)
     for thing, _ in reversed(found):
+        check_settings(thing)
         if _is_fitted(thing):
             check_indices(thing)
 

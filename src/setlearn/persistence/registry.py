@@ -103,7 +103,7 @@ def state_of(thing: Any) -> dict[str, Any]:
 
 
 def new_object(name: str, state: dict[str, Any]) -> Any:
-    """An object of the class of that name with these attributes; no constructor is run.
+    """An object of the class of that name with these attributes; no ``__init__`` is run.
 
     A parameter that is not among them has its default: it was not saved, or it was not there
     when the model was.

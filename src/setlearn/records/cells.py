@@ -12,7 +12,12 @@ import numpy as np
 from setlearn.errors import DataError
 from setlearn.nodes import FloatArray
 
-__all__ = ["Cell", "as_list", "as_number", "as_text", "is_missing", "shown"]
+__all__ = ["Cell", "as_list", "as_number", "as_text", "is_missing", "says_missing", "shown"]
+
+MISSING_NUMBERS = {"na", "n/a", "nan", "null", "none", "-", "?"}
+"""What other programs write for a number that is not there."""
+
+TRUTH = {"true": 1.0, "false": 0.0}
 
 
 def is_missing(value: object) -> bool:
@@ -22,9 +27,17 @@ def is_missing(value: object) -> bool:
     return value is None or (isinstance(value, float | np.floating) and value != value)
 
 
+def says_missing(value: object) -> bool:
+    """Whether a value is a word such as NA, which among numbers stands for nothing."""
+    return isinstance(value, str) and value.strip().lower() in MISSING_NUMBERS
+
+
 def as_number(value: object) -> float | None:
-    """The finite number that a value is or spells, else None; booleans are 0 and 1."""
+    """The finite number that a value is or spells, else None; true and false are 1 and 0."""
     if isinstance(value, str):
+        truth = TRUTH.get(value.strip().lower())
+        if truth is not None:
+            return truth
         if "_" in value:  # which Python reads as a number, and nobody else does
             return None
     elif not isinstance(value, float | int | Real | np.bool_):  # the usual ones first, for speed
@@ -71,7 +84,9 @@ class Cell(NamedTuple):
         return is_missing(self.value)
 
     def number(self) -> float:
-        """The value as a number."""
+        """The value as a number, nan where it is missing."""
+        if self.missing or says_missing(self.value):
+            return math.nan
         number = as_number(self.value)
         if number is None:
             raise self.refused("is no finite number")
@@ -87,6 +102,21 @@ class Cell(NamedTuple):
         if vector.ndim != 1 or np.isinf(vector).any():
             raise self.refused("is no list of finite numbers")
         return vector
+
+    def check(self, kind: str) -> None:
+        """Raise an error unless the value can be read as one of this kind, or is missing."""
+        if self.missing:
+            return
+        if kind == "number":
+            self.number()
+        elif kind == "vector":
+            self.vector()
+        elif kind == "bag":
+            self.bag()
+        elif kind == "tokens":
+            self.tokens()
+        else:
+            self.text()
 
     def text(self) -> str:
         """The value as a text."""

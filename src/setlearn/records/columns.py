@@ -8,7 +8,7 @@ from typing import Any
 
 from setlearn.datasets.files import Row
 from setlearn.errors import DataError, ParameterError
-from setlearn.records.cells import Cell, as_number, as_text, is_missing, shown
+from setlearn.records.cells import Cell, as_number, as_text, is_missing, says_missing, shown
 from setlearn.records.column_names import count_columns, no_column, resolve_names
 from setlearn.records.kinds import KINDS, Kind, guess_kind, is_constant
 
@@ -67,6 +67,7 @@ def guess_columns(
     target_columns: Sequence[str] = (),
     given: Mapping[str, Kind] | None = None,
     inputs: Sequence[str] | None = None,
+    declared: Sequence[str] = (),
 ) -> tuple[Column, ...]:
     """Find out how each column is read, from values of some thousand rows.
 
@@ -76,7 +77,9 @@ def guess_columns(
     target_columns : names that are no inputs
     given : kinds by name or pattern, which win over any guess
     inputs : names or patterns, optional
-        The only columns to read. They are read even if they look useless.
+        The only columns to read, whatever kinds are given. They are read even if they look useless.
+    declared : names
+        Columns that the file itself declares as categories, whatever their values look like.
 
     Examples
     --------
@@ -92,10 +95,12 @@ def guess_columns(
         if name in target_columns:
             continue
         optional = counts[name] < len(rows)
-        if name in kinds:
-            columns.append(Column(name, kinds[name], optional, "as asked"))
-        elif wanted is not None and name not in wanted:
+        if wanted is not None and name not in wanted:
             columns.append(Column(name, "ignored", optional, "not among the inputs"))
+        elif name in kinds:
+            columns.append(Column(name, kinds[name], optional, "as asked"))
+        elif name in declared:
+            columns.append(Column(name, "category", optional, "declared by the file"))
         else:
             kind, remark = _guess(rows, name, must=wanted is not None)
             columns.append(Column(name, kind, optional, remark))
@@ -147,6 +152,8 @@ def _guess(rows: Sequence[Row], name: str, *, must: bool) -> tuple[Kind, str]:
     if not present:
         raise DataError(f"column {name!r} is always empty; leave it out of the inputs")
     kind = guess_kind(present)
+    if kind == "number":
+        return kind, _said_of_missing([row.record.get(name) for row in rows])
     if kind is not None:
         return kind, _remark(kind, present)
     if must:
@@ -161,6 +168,16 @@ def _remark(kind: Kind, present: Sequence[Any]) -> str:
     if kind == "category":
         return f"{len(set(map(as_text, present)))} different"
     return f"{len(present[0])} numbers" if kind == "vector" else ""
+
+
+def _said_of_missing(values: Sequence[Any]) -> str:
+    words = [value for value in values if says_missing(value)]
+    if not words:
+        return ""
+    how_many = (
+        "1 value such as {} is" if len(words) == 1 else f"{len(words)} values such as {{}} are"
+    )
+    return f"{how_many.format(repr(words[0]))} missing"
 
 
 def _useless(name: str, values: Mapping[int, Any], present: Sequence[Any]) -> str:

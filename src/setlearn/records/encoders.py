@@ -112,10 +112,10 @@ def _numbers(column: Column, cells: Sequence[Cell], width: int) -> FloatArray:
     """All numbers, (n, width), with nan for missing ones."""
     numbers = np.full((len(cells), width), np.nan)
     for row, cell in enumerate(cells):
-        if cell.missing:
-            continue
         if column.kind == "number":
             numbers[row] = cell.number()
+            continue
+        if cell.missing:
             continue
         vector = cell.vector()
         if len(vector) != width:

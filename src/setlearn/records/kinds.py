@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from setlearn.records.cells import as_list, as_number, as_text
+from setlearn.records.cells import as_list, as_number, as_text, says_missing
 
 __all__ = ["KINDS", "Kind", "guess_kind", "is_constant"]
 
@@ -20,11 +21,13 @@ MOST_CATEGORIES = 30
 MOST_CATEGORIES_PER_ROW = 0.2
 LONGEST_CATEGORY = 40
 """Longer texts say something even where they repeat."""
+LEADING_ZERO = re.compile(r"\s*0\d+\s*$")
+"""A number has none, but postcodes and the like have, which would lose it."""
 
 
 def guess_kind(values: Sequence[Any]) -> Kind | None:
     """The kind that all these values have, none of them missing; None where none fits."""
-    if _all(values, lambda value: as_number(value) is not None):
+    if _are_numbers(values):
         return "number"
     if _all(values, lambda value: as_text(value) is not None):
         return "category" if _repeat(values) else "text"
@@ -43,6 +46,19 @@ def is_constant(values: Sequence[Any]) -> bool:
 
 def _all(values: Sequence[Any], holds: Callable[[Any], bool]) -> bool:
     return all(map(holds, values))
+
+
+def _are_numbers(values: Sequence[Any]) -> bool:
+    """Whether these are numbers, some of them perhaps missing, and none a code such as 01234."""
+    present = [value for value in values if not says_missing(value)]
+    if not _all(present, lambda value: as_number(value) is not None and not _is_code(value)):
+        return False
+    # Beside a single number, a word such as "n/a" is all that a column tells.
+    return len(present) == len(values) or len(set(map(as_number, present))) > 1
+
+
+def _is_code(value: Any) -> bool:
+    return isinstance(value, str) and LEADING_ZERO.match(value) is not None
 
 
 def _repeat(values: Sequence[Any]) -> bool:

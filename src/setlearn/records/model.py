@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from setlearn.datasets.files import Row
 from setlearn.errors import ParameterError
+from setlearn.records.other_targets import other_targets, spelled_as_labels
 from setlearn.records.readers import RecordReader
 from setlearn.records.rows import as_rows
 from setlearn.records.targets import TargetReader, Task
@@ -102,12 +104,38 @@ class RecordModel:
         """The sets that records are labelled with, spelled as predicted ones are."""
         sets = [self.targets.read(row) for row in as_rows(records, self.reader.columns)]
         if self.task == "labels":
-            return sets
+            return spelled_as_labels(sets, self._labels())
         return read_elements(sets, self.model.vocabulary_.tokeniser, "the targets")
 
-    def with_target(self, column: str) -> RecordModel:
-        """The same model, for records whose sets stand in another column."""
-        return replace(self, targets=replace(self.targets, columns=(column,)))
+    def known_sets(self, records: Any, column: str) -> list[frozenset[Hashable]]:
+        """The sets that stand in a column and are written like targets, to be completed."""
+        rows = as_rows(records, self.reader.columns)
+        sets = [self.targets.read_column(row, column) for row in rows]
+        return spelled_as_labels(sets, self._labels())
+
+    def elements_named(self, names: Iterable[Hashable]) -> frozenset[Hashable]:
+        """Elements by how people spell them: for "3", the label 3 if there is one."""
+        return spelled_as_labels([names], self._labels())[0]
+
+    def reading_targets(
+        self, row: Row, target: Sequence[str] | None, separator: str | None
+    ) -> RecordModel:
+        """The same model, for rows like this one whose sets stand elsewhere or are written so.
+
+        Parameters
+        ----------
+        row : Row
+        target : names or patterns, or None for the columns of training
+            Several columns are one a label.
+        separator : str or None
+            What stands between the elements of a text; "" keeps texts whole, None is as before.
+        """
+        targets = other_targets(self.targets, self._labels(), row, target, separator)
+        return replace(self, targets=targets)
+
+    def _labels(self) -> list[Hashable]:
+        """The labels; none if elements are sequences."""
+        return self.classes_.tolist() if self.task == "labels" else []
 
     def _inputs(self, records: Any) -> Any:
         return self.reader.read(as_rows(records, self.reader.columns))

@@ -84,6 +84,17 @@ class RecordPlan:
         fitted = clone(model).fit(reader.read(rows), [self.targets.read(row) for row in rows])
         return RecordModel(reader, self.targets, fitted)
 
+    def problem_with(self, row: Row) -> str | None:
+        """What cannot be read in a row, its set or one of the inputs; None if all can."""
+        try:
+            self.targets.read(row)
+            for column in self.inputs:
+                [cell] = column.cells([row])
+                cell.check(column.kind)
+        except DataError as error:
+            return str(error)
+        return None
+
     def _reader(self, rows: Sequence[Row]) -> RecordReader:
         if self.task == "sequences" and self.inputs[0].kind in ("text", "tokens"):
             return TextReader(self.inputs[0])
@@ -96,6 +107,7 @@ def plan_records(
     target: str | Sequence[str] | None = None,
     inputs: Sequence[str] | None = None,
     kinds: Mapping[str, Kind] | None = None,
+    declared: Sequence[str] = (),
     separator: str | None = None,
     task: Task | None = None,
     text: TextFeatures | None = None,
@@ -107,7 +119,7 @@ def plan_records(
     ----------
     records : Rows, dicts or a DataFrame
     target, separator, task : how to read the sets, as `guess_targets` tells
-    inputs, kinds : which columns to read, and as what, as `guess_columns` tells
+    inputs, kinds, declared : which columns to read, and as what, as `guess_columns` tells
     text : {"tfidf", "words", "chars"}, optional
         How texts become features, if elements are labels.
     tokens : {"char", "word"} or a pair of them, optional
@@ -128,7 +140,9 @@ def plan_records(
     """
     rows = as_rows(records)
     targets, notes = guess_targets(rows, target, separator=separator, task=task)
-    columns = guess_columns(rows, target_columns=targets.columns, given=kinds, inputs=inputs)
+    columns = guess_columns(
+        rows, target_columns=targets.columns, given=kinds, inputs=inputs, declared=declared
+    )
     if not inputs_of(columns):
         ignored = "; ".join(column_notes(columns)) or "there are no others than the target"
         raise DataError(f"no column is left to predict from: {ignored}; name some as inputs")

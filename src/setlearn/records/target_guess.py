@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from setlearn.errors import DataError, ParameterError
 from setlearn.records.cells import is_missing
 from setlearn.records.column_names import count_columns, listed_names, resolve_names
 from setlearn.records.columns import spread
-from setlearn.records.targets import TargetReader, Task, listed_in_cell
+from setlearn.records.targets import USUAL_SEPARATOR, TargetReader, Task, as_flag, listed_in_cell
 
 __all__ = ["guess_targets"]
 
@@ -42,7 +42,8 @@ def guess_targets(
     ----------
     rows : sequence of Row
     target : name, pattern such as "tag_*", list of these, or None
-        None looks for a column with a usual name. Several columns are one a label.
+        None looks for a column with a usual name. Several columns are one a label, and so is the
+        only one that a pattern matches, if it says yes or no.
     separator : str, optional
         What stands between the elements of a text; "" keeps texts whole. None guesses.
     task : {"labels", "sequences"}, optional
@@ -58,13 +59,13 @@ def guess_targets(
     if task not in (None, "labels", "sequences"):
         raise ParameterError(f'task must be "labels" or "sequences", got {task!r}')
     columns, notes = _target_columns(rows, target)
-    if len(columns) > 1:
+    if len(columns) > 1 or _is_flag_of_pattern(rows, columns[0], target):
         if task == "sequences":
             raise ParameterError(
                 f"one column a label cannot hold sequences, got {len(columns)} target columns; "
                 "name a single one"
             )
-        reader = TargetReader(columns, None, "labels")
+        reader = TargetReader(columns, USUAL_SEPARATOR, "labels", columns)
         n_elements = len(_count_elements(rows, reader))
         notes.append(f"{listed_names(columns)}: labels, one a column ({n_elements} in use)")
         return reader, notes
@@ -98,6 +99,13 @@ def _target_columns(
     )
 
 
+def _is_flag_of_pattern(rows: Sequence[Row], name: str, target: str | Sequence[str] | None) -> bool:
+    """Whether a column that was not named itself says yes or no in each row."""
+    if target is None or name in ([target] if isinstance(target, str) else target):
+        return False
+    return all(as_flag(row.record.get(name)) is not None for row in rows)
+
+
 def _texts(rows: Sequence[Row], name: str) -> list[str]:
     """Values that may have to be split."""
     values = (rows[k].record.get(name) for k in spread(len(rows)))
@@ -109,16 +117,28 @@ def _texts(rows: Sequence[Row], name: str) -> list[str]:
 
 
 def _guess_separator(rows: Sequence[Row], name: str) -> str | None:
+    """The separator in use; None where there are texts, but none that is a list of elements."""
     texts = _texts(rows, name)
+    if not texts:  # lists alone, which other files may write as texts
+        return USUAL_SEPARATOR
     for separator in SEPARATORS:
         used = [text for text in texts if separator in text]
         pieces = [piece for text in used for piece in text.split(separator)]
         short = sum(len(piece.split()) <= MOST_WORDS for piece in pieces)
         if _enough(used, texts) and (separator != "," or short >= 0.9 * len(pieces)):
             return separator
-    words = Counter(word for text in texts for word in set(text.split()))
     spaced = [text for text in texts if " " in text.strip()]
-    return " " if _enough(spaced, texts) and min(words.values()) > 1 else None
+    return " " if _enough(spaced, texts) and _combine_freely(texts) else None
+
+
+def _combine_freely(texts: Sequence[str]) -> bool:
+    """Whether words come again, alone or in other company, unlike those of a name like New York."""
+    rows = Counter(tuple(text.split()) for text in texts)
+    company: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
+    for words in rows:
+        for word in words:
+            company[word].add(words)
+    return all(len(found) > 1 or rows[(word,)] > 1 for word, found in company.items())
 
 
 def _enough(used: Sequence[str], texts: Sequence[str]) -> bool:

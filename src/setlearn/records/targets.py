@@ -15,11 +15,15 @@ from setlearn.errors import DataError
 from setlearn.records.cells import as_list, as_number, is_missing, shown
 from setlearn.records.column_names import no_column
 
-__all__ = ["TargetReader", "Task", "listed_in_cell"]
+__all__ = ["USUAL_SEPARATOR", "TargetReader", "Task", "as_flag", "listed_in_cell"]
 
 Task: TypeAlias = Literal["labels", "sequences"]
 
-FLAGS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+USUAL_SEPARATOR = ";"
+"""What sets are written with, and read with where the data say nothing else."""
+
+FLAGS = {"yes": True, "no": False}
+"""Words for 1 and 0, beside true and false."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,9 @@ class TargetReader:
     separator : str or None
         What stands between the elements of a text; None if a text is one element.
     task : {"labels", "sequences"}
+    labels : tuple of labels
+        With one column a label: the label of each column. By default, a single column holds the
+        set, and several are called like their labels.
 
     Examples
     --------
@@ -44,13 +51,22 @@ class TargetReader:
     columns: tuple[str, ...]
     separator: str | None
     task: Task
+    labels: tuple[Hashable, ...] = ()
+
+    @property
+    def reads_flags(self) -> bool:
+        """Whether there is one column a label."""
+        return len(self.columns) > 1 or bool(self.labels)
 
     def read(self, row: Row) -> frozenset[Hashable]:
         """The set of one row; the target must be there, but may be empty."""
-        if len(self.columns) == 1:
+        if not self.reads_flags:
             return self.read_column(row, self.columns[0])
+        labels = dict(zip(self.columns, self.labels or self.columns, strict=True))
         flags = {name: _cell(row, name) for name in self.columns}
-        return frozenset(n for n, flag in flags.items() if _is_set(flag, f"{row.place}: {n!r}"))
+        return frozenset(
+            labels[n] for n, flag in flags.items() if _is_set(flag, f"{row.place}: {n!r}")
+        )
 
     def read_column(self, row: Row, name: str) -> frozenset[Hashable]:
         """A set that is written like targets, from any column."""
@@ -122,14 +138,20 @@ def _hashable(piece: Any, where: str) -> Any:
     )
 
 
-def _is_set(flag: Any, where: str) -> bool:
-    if is_missing(flag):
+def as_flag(value: object) -> bool | None:
+    """Whether a value says yes or no, also by being missing; None if it says something else."""
+    if is_missing(value):
         return False
-    number = as_number(flag)
+    number = as_number(value)
     if number in (0, 1):
         return number == 1
-    if isinstance(flag, str) and flag.strip().lower() in FLAGS:
-        return FLAGS[flag.strip().lower()]
+    return FLAGS.get(value.strip().lower()) if isinstance(value, str) else None
+
+
+def _is_set(flag: Any, where: str) -> bool:
+    said = as_flag(flag)
+    if said is not None:
+        return said
     raise DataError(
         f"{where} holds {shown(flag)}, but with one column a label it must say whether the label "
         "is there; write 0 or 1, no or yes, false or true, or name a single target column"

@@ -93,6 +93,8 @@ def test_long_cells_are_read_and_the_limit_of_others_is_left_alone(table):
     [
         ("a,,b", "column 2 of the header has no name"),
         ("a,b,a", "more than one column 'a'"),
+        ("a, a,b", "more than one column 'a'"),
+        (",column 1,b", "more than one column 'column 1'"),
         ('"a"b,c', "the header cannot be read"),
     ],
 )
@@ -100,3 +102,15 @@ def test_a_bad_header_is_never_left_out(table, header, problem):
     path = table(f"\n{header}\n1,2,3\n")
     with pytest.raises(DataError, match=f"a.csv, line 2: .*{problem}"):
         open_rows(path, skip_bad=True)
+
+
+def test_the_index_that_pandas_writes_gets_a_name(table):
+    rows = open_rows(table(",size,tags\n0,3,a\n1,5,b\n"))
+    assert rows.columns == ["column 1", "size", "tags"]
+    assert rows.notes == ["the first column has no name, so it is called 'column 1'"]
+    assert [row.record["column 1"] for row in rows] == ["0", "1"]
+
+
+def test_names_have_no_blanks_around(table):
+    path = table(" my text ,\ttags \n a , b \n")
+    assert records(path) == [{"my text": " a ", "tags": " b "}]

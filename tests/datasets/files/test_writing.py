@@ -51,7 +51,8 @@ def test_json_lines_come_back_as_they_were(tmp_path, rows):
 @st.composite
 def tables(draw):
     cell = NASTY | TEXT
-    columns = draw(st.lists(cell.filter(bool), min_size=1, max_size=3, unique=True))
+    name = cell.map(str.strip).filter(bool)
+    columns = draw(st.lists(name, min_size=1, max_size=3, unique=True))
     rows = st.lists(cell, min_size=len(columns), max_size=len(columns))
     return [dict(zip(columns, row, strict=True)) for row in draw(st.lists(rows, min_size=1))]
 
@@ -130,6 +131,8 @@ def test_a_table_has_the_columns_of_its_first_record(tmp_path):
     for rows, problem in [
         ([{"a": 1}, {"a": 1, "c": 2}], "record 2 has the column 'c', which the first one lacks"),
         ([{"a": 1, "": 2}], "the first record: column 2 of the header has no name"),
+        ([{"a": 1, " ": 2}], "the first record: column 2 of the header has no name"),
+        ([{"a": 1, "a ": 2}], "the first record: the header has more than one column 'a'"),
         ([{}], "the first record: there are no columns"),
         ([{"a": 1}, {"a": "\ud800"}], r"record 2 holds '\\ud800', which is no text for a table"),
         ([{"a\0": 1}], r"record 1 holds '\\x00'"),

@@ -32,8 +32,18 @@ def read_table(source: Source) -> Rows:
         ) from None
     if columns is None:
         raise DataError(f"{source.name} holds no rows, not even a header; check how it was made")
+    columns = _named(source, columns)
     check_columns(columns, source.place(lines.first))
     return Rows(source, _rows(source, records, columns), columns=columns)
+
+
+def _named(source: Source, header: list[str]) -> list[str]:
+    """The names without blanks around; the first column may lack one, as pandas writes it."""
+    columns = [name.strip() for name in header]
+    if len(columns) > 1 and not columns[0]:
+        columns[0] = "column 1"
+        source.notes.append(f"the first column has no name, so it is called {columns[0]!r}")
+    return columns
 
 
 def check_columns(columns: Sequence[str], where: str) -> None:

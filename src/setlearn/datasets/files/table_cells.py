@@ -27,7 +27,8 @@ def table_lines(rows: Iterable[Mapping[str, Any]], delimiter: str) -> Iterator[b
         record = plain(row)
         if number == 1:
             columns = list(record)
-            check_columns(columns, "the first record")
+            # Readers take blanks off the names, after which they must still differ.
+            check_columns([name.strip() for name in columns], "the first record")
             # Quotes keep the names from looking as if another delimiter stood between.
             yield _line([_quoted(name, "".join(DELIMITERS)) for name in columns], delimiter, number)
         unknown = record.keys() - set(columns)
