@@ -1,6 +1,7 @@
 """Runs the examples of the docstrings, the README and the docs as tests."""
 
 import os
+import signal
 import tempfile
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE
 
@@ -16,6 +17,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # The same examples every time: a red run must be red again.
 settings.register_profile("setlearn", derandomize=True)
 settings.load_profile("setlearn")
+
+# A shell that starts the tests in the background lets them ignore Ctrl-C, and with them every
+# process that they start, of which some are there to be interrupted.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 OPTIONS = ELLIPSIS | NORMALIZE_WHITESPACE
 

@@ -258,10 +258,13 @@ class TestSignals:
         with subprocess.Popen(
             command, stderr=subprocess.PIPE, text=True, start_new_session=True
         ) as process:
-            until(lambda: _has_child(process.pid))
-            time.sleep(0.3)
-            os.killpg(process.pid, number)
-            _, said = process.communicate(timeout=60)
+            try:
+                until(lambda: _has_child(process.pid))
+                time.sleep(0.3)
+                os.killpg(process.pid, number)
+                _, said = process.communicate(timeout=60)
+            finally:
+                process.kill()  # or the end of the block would wait for it
         assert process.returncode == code
         assert said == ("setlearn: interrupted\n" if code else "")
 
