@@ -14,7 +14,7 @@ export SETLEARN_DATA ?= $(wildcard $(CURDIR)/../shared/data)
 # Processes, not BLAS threads, fill the cores.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test playground check lint types imports bench clean
+.PHONY: demo test playground check lint types imports bench fuzz-api clean
 
 demo: $(STAMP)
 	$(BIN)/setlearn reproduce --quick --out report
@@ -41,6 +41,8 @@ imports: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python benchmarks/labels.py
 	$(BIN)/python benchmarks/sequences.py
+	$(BIN)/python benchmarks/streaming.py
+	$(BIN)/python benchmarks/serving.py
 
 # Many made-up requests for each operation of the server, right and wrong ones.
 fuzz-api: $(STAMP)
