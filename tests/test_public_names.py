@@ -20,8 +20,8 @@ MODULES = [
 FOR_USERS = ["setlearn", "setlearn.datasets", "setlearn.metrics", "setlearn.rules"]
 
 PROMISED = {
-    "setlearn": {"SetClassifier"},
-    "setlearn.datasets": {"leading_digits", "substrings"},
+    "setlearn": {"SequenceSetGenerator", "SetClassifier", "load", "save"},
+    "setlearn.datasets": {"leading_digits", "load_benchmark", "substrings"},
     "setlearn.metrics": {
         "exact_match",
         "matched_edit_distance",
@@ -29,7 +29,16 @@ PROMISED = {
         "mean_f1",
         "set_report",
     },
-    "setlearn.rules": {"LambdaCNN", "LambdaRNN", "Margin", "Threshold", "TopK"},
+    "setlearn.rules": {
+        "ExpectedF",
+        "LambdaCNN",
+        "LambdaRNN",
+        "LambdaSet",
+        "Margin",
+        "RiskControl",
+        "Threshold",
+        "TopK",
+    },
 }
 
 PUBLIC = [(module, name) for module in FOR_USERS for name in import_module(module).__all__]

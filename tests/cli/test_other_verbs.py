@@ -101,7 +101,7 @@ class TestComplete:
         ended = run(*command)
         assert ended.code == 3
         assert "rows.jsonl, line 3: " in ended.err
-        assert "'dragon'; leave them out, or add --unknown ignore" in ended.err
+        assert "'dragon'; leave them out, or set unknown=\"ignore\" (--unknown ignore)" in ended.err
         assert len(ended.answers) == 2
         ignored = run(*command, "--unknown", "ignore")
         assert len(ignored.answers) == 5
@@ -138,9 +138,13 @@ class TestTrace:
         assert run("trace", speller, "--text", "ab").code == 0
 
     def test_elements_that_the_model_does_not_know(self, tagger):
-        ended = run("trace", tagger, "--text", "a boat", "--known", "dragon")
+        asked = ("trace", tagger, "--text", "a boat", "--known", "dragon")
+        ended = run(*asked)
         assert ended.code == 3
-        assert ended.err.endswith("'dragon'; leave them out\n")
+        assert "'dragon'; leave them out, or set" in ended.err
+        again = run(*asked, "--unknown", "ignore")
+        assert again.code == 0
+        assert "they were ignored" in again.err
 
     @pytest.mark.parametrize(
         ("text", "options"),

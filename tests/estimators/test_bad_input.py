@@ -149,7 +149,7 @@ BAD_KNOWN = {
     "unknown": (
         [{"a", "x"}, {"x", "y"}] + [set()] * 18,
         DataError,
-        r'3 known element\(s\).*never seen in training: \'x\', \'y\'; leave.*unknown to "ignore"',
+        r'3 known element\(s\).*never seen in training: \'x\', \'y\'; leave.*unknown="ignore"',
     ),
     "many unknown": ([set("pqrstuvw")] * 20, DataError, "160 known.* and 3 more; leave them out"),
     "too few": ([{"a"}] * 3, DataError, "X has 20 samples but known has 3 sets; give one set a"),

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from setlearn.cli.options import Data, Model, Opening, Out, Reading, Talking
+from setlearn.cli.options import Data, IfUnknown, Model, Opening, Out, Reading, Talking, Unknown
 from setlearn.cli.written_answers import write_answers
 
 if TYPE_CHECKING:
     from setlearn.datasets.files import Row
 
 __all__ = ["complete"]
-
-
-class Unknown(Enum):
-    """What to do with known elements that were never seen in training."""
-
-    error = "error"
-    ignore = "ignore"
 
 
 def complete(
@@ -34,9 +26,7 @@ def complete(
         ),
     ],
     out: Out = "-",
-    unknown: Annotated[
-        Unknown, typer.Option(help="What to do with known elements never seen in training.")
-    ] = Unknown.error,
+    unknown: IfUnknown = Unknown.error,
     *,
     reading: Reading,
     opening: Opening,
@@ -46,7 +36,6 @@ def complete(
 
     Known elements are written as the targets of training are. They are never repeated.
     """
-    from setlearn.cli.advice import advising
     from setlearn.cli.answers import answer_rows
     from setlearn.cli.opening import opened_model
 
@@ -56,8 +45,7 @@ def complete(
 
         def complete_batch(batch: Sequence[Row]) -> list[Any]:
             given = found.known_sets(batch, known)
-            with advising(", or add --unknown ignore"):
-                return list(zip(given, found.complete(batch, given), strict=True))
+            return list(zip(given, found.complete(batch, given), strict=True))
 
         answers = (
             {

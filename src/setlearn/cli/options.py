@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -11,7 +12,7 @@ import typer
 if TYPE_CHECKING:
     from setlearn.datasets.files import Rows
 
-__all__ = ["Data", "Model", "Opening", "Out", "Reading", "Talking", "Trust"]
+__all__ = ["Data", "IfUnknown", "Model", "Opening", "Out", "Reading", "Talking", "Trust", "Unknown"]
 
 Model: TypeAlias = Annotated[
     Path, typer.Argument(metavar="MODEL", help="The model's folder.", show_default=False)
@@ -42,6 +43,18 @@ Trust: TypeAlias = Annotated[
         help="A type that the model may hold beyond the known ones, by its full name; may be "
         "given again.",
     ),
+]
+
+
+class Unknown(Enum):
+    """What to do with known elements that were never seen in training."""
+
+    error = "error"
+    ignore = "ignore"
+
+
+IfUnknown: TypeAlias = Annotated[
+    Unknown, typer.Option(help="What to do with known elements never seen in training.")
 ]
 
 

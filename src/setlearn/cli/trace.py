@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from setlearn.cli.options import Model, Opening, Reading, Talking
+from setlearn.cli.options import IfUnknown, Model, Opening, Reading, Talking, Unknown
 from setlearn.cli.saying import show
 
 if TYPE_CHECKING:
@@ -40,13 +40,13 @@ def trace(
             metavar="ELEMENT", help="An element that is known from the start; may be given again."
         ),
     ] = None,
+    unknown: IfUnknown = Unknown.error,
     *,
     reading: Reading,
     opening: Opening,
     talking: Talking,
 ) -> None:
     """Tell step by step how the set of one input comes about."""
-    from setlearn.cli.advice import advising
     from setlearn.cli.opening import model_for_input, opened_model
     from setlearn.errors import ParameterError
 
@@ -61,8 +61,8 @@ def trace(
             record = _row_number(rows, row or 1)
     else:
         raise ParameterError("give either a file or --text, to say what to trace")
-    with advising(""):
-        told = found.trace(record, found.elements_named(known or []))
+    found.model.set_params(unknown=unknown.value)
+    told = found.trace(record, found.elements_named(known or []))
     show(told, told.to_dict(), talking)
 
 

@@ -206,5 +206,5 @@ def _report_unseen(unseen: Counter[Hashable], unknown: UnknownLabels) -> None:
     more = f" and {len(unseen) - 5} more" if len(unseen) > 5 else ""
     what = f"{unseen.total()} known element(s) name labels never seen in training: {shown}{more}"
     if unknown == "error":
-        raise DataError(f'{what}; leave them out, or set unknown to "ignore"')
+        raise DataError(f'{what}; leave them out, or set unknown="ignore" (--unknown ignore)')
     warnings.warn(f"{what}; they were ignored", UnknownLabelWarning, stacklevel=4)

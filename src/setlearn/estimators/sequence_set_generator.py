@@ -354,7 +354,9 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
                 f"{unseen[0][1]!r} of sample {unseen[0][0]}"
             )
             if self.unknown == "error":
-                raise DataError(f'{what}; leave them out, or set unknown to "ignore"')
+                raise DataError(
+                    f'{what}; leave them out, or set unknown="ignore" (--unknown ignore)'
+                )
             warnings.warn(f"{what}; they were ignored", UnknownLabelWarning, stacklevel=3)
         return sets
 

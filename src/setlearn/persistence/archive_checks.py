@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 
+from setlearn.datasets.files.npy_header import read_npy_header
 from setlearn.errors import ModelError
 
 __all__ = ["check_archive", "check_builders", "unsound"]
@@ -165,9 +165,7 @@ def _checked_size(name: str, content: bytes) -> int:
 def _check_npy(start: bytes, size: int) -> None:
     """Raise unless an array is as large as its header says, so that none is made larger."""
     file = io.BytesIO(start)
-    version = npy.read_magic(file)
-    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    shape, _, dtype = read(file)
+    shape, _, dtype = read_npy_header(file)
     count = 1
     for length in shape:
         count *= int(length)  # Python's numbers do not overflow

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from setlearn.datasets.files.npy_header import read_npy_header
 from setlearn.datasets.files.rows import Row, Rows
 from setlearn.datasets.files.source import Source
 from setlearn.errors import DataError
@@ -48,11 +49,7 @@ def read_numpy(source: Source) -> Rows:
 
 def _mapped(file: IO[bytes]) -> NDArray[Any]:
     """Map a matrix into memory, so that only the rows in use are there."""
-    version = np.lib.format.read_magic(file)
-    if version == (1, 0):
-        shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(file)
-    else:
-        shape, is_fortran, dtype = np.lib.format.read_array_header_2_0(file)
+    shape, is_fortran, dtype = read_npy_header(file)
     _check_numbers("the array", dtype, len(shape))
     if 0 in shape:
         return np.empty(shape, dtype)

@@ -94,7 +94,7 @@ def open_rows(
     if format is not None:
         check_format(format)
     elif str(path) != STANDARD_STREAM:
-        format = format_of_name(Path(path))  # noqa: A001
+        format = format_of_name(Path(path))  # noqa: A001  # as above
     with ExitStack() as closing:
         name, stream = open_bytes(path, closing)
         source = Source(

@@ -66,7 +66,7 @@ def write_rows(
     # To open /dev/stdout anew would wipe out the file that the shell appends to.
     is_stream = str(path) in (STANDARD_STREAM, "/dev/stdout")
     if format is None:
-        format = "jsonl" if is_stream else format_of_name(Path(path))  # noqa: A001
+        format = "jsonl" if is_stream else format_of_name(Path(path))  # noqa: A001  # as above
     if check_format(format) not in WRITERS:
         raise ParameterError(f"{format} can only be read; write one of {', '.join(WRITERS)}")
     lines = WRITERS[format](rows)
