@@ -13,7 +13,7 @@ from setlearn.cli.reports import Evaluation, evaluate_sets, shown_input
 from setlearn.cli.saying import say
 from setlearn.datasets.files import Row
 from setlearn.datasets.files.plain_values import plain
-from setlearn.errors import ParameterError
+from setlearn.errors import ModelError, ParameterError
 from setlearn.records import RecordModel, RecordPlan
 
 __all__ = ["Fitted", "Job", "fit_and_save"]
@@ -62,9 +62,11 @@ class Fitted:
 
 def fit_and_save(job: Job, data: str, notes: Sequence[str]) -> Fitted:
     """Train on all rows or most of them, and save the model with what is known of it."""
-    from setlearn.persistence import check_place, save
+    from setlearn.persistence import check_can_save, check_place
 
-    check_place(job.keeping.out)  # before hours of training
+    # Before hours of training.
+    check_place(job.keeping.out)
+    check_can_save(job.model)
     train, held_out = _split(job)
     checkpoint = _checkpoint(job)
     if checkpoint is not None:
@@ -77,12 +79,30 @@ def fit_and_save(job: Job, data: str, notes: Sequence[str]) -> Fitted:
     try:
         model = job.plan.fit(train, job.model)
         evaluation = _judge(model, held_out) if held_out else None
-        save(model, job.keeping.out, about=about | _learned(job, model, train, evaluation))
+        _save(model, job.keeping.out, about | _learned(job, model, train, evaluation))
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_how_to_go_on(checkpoint)) from None
     if checkpoint is not None:
         _remove(checkpoint)
     return Fitted(job.keeping.out, model.task, len(train), repr(model.rule_), notes, evaluation)
+
+
+def _save(model: RecordModel, out: Path, about: dict[str, Any]) -> None:
+    """Save the model; if that fails, keep it in a rescue folder and say how to get it back."""
+    from setlearn.persistence import rescue_model, save
+
+    try:
+        save(model, out, about=about)
+    except ModelError as error:
+        try:
+            file = rescue_model(model, out)
+        except Exception:  # a pickle may fail in any way, and the first error matters more
+            raise error from None
+        raise ModelError(
+            f"{error}. The fitted model is not lost: it is in {file}. In Python, "
+            f"joblib.load({str(file)!r}) gives it back; setlearn.save(model, folder) then saves "
+            "it once the cause is removed. Open such files only if you made them yourself"
+        ) from error
 
 
 def _learned(

@@ -80,11 +80,50 @@ def unsound(what: str) -> ModelError:
     )
 
 
-class _Reader:
-    """Finds all that stands for an object, and makes sure that one number is one object.
+FILE_LOADERS = {"BytearrayNode", "BytesNode", "SparseMatrixNode"}
+"""Loaders whose objects are always in a file of the archive; arrays are if their type says so."""
 
-    skops writes an object as often as it occurs, and builds what it meets first under a number,
-    for all of them. A check that met another one would have looked at the wrong thing.
+CHILD_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "BytearrayNode": (),
+    "BytesNode": (),
+    "ConstructorFromReduceNode": ("content",),
+    "DTypeNode": ("content",),
+    "DefaultDictNode": ("content",),
+    "DictNode": ("content", "key_types"),
+    "FunctionNode": (),
+    "JsonNode": (),
+    "ListNode": ("content",),
+    "LossNode": ("content", "__reduce__"),
+    "MaskedArrayNode": ("content",),
+    "MethodNode": ("content",),
+    "NdArrayNode": ("content", "shape"),
+    "ObjectNode": ("content",),
+    "OperatorFuncNode": ("attrs",),
+    "PartialNode": ("content",),
+    "RandomGeneratorNode": ("content",),
+    "RandomStateNode": ("content",),
+    "SetNode": ("content",),
+    "SliceNode": (),
+    "SparseMatrixNode": (),
+    "TreeNode": ("content", "__reduce__"),
+    "TupleNode": ("content",),
+    "TypeNode": (),
+}
+"""The fields of each loader in which skops looks for further objects. All others are plain JSON."""
+
+NAMED_CHILDREN = {
+    *("DefaultDictNode", "DictNode", "MaskedArrayNode", "MethodNode"),
+    *("PartialNode", "RandomGeneratorNode"),
+}
+"""Loaders whose ``content`` maps names to objects. The names of a dictionary are the user's own,
+so that they mean nothing here: a vocabulary may hold the words "file" and "__loader__"."""
+
+
+class _Reader:
+    """Walks the schema as skops does, and checks that one number always means one object.
+
+    skops writes an object as often as it occurs, and builds what it meets first under a number
+    for all of them. A check that met another one would have looked at the wrong object.
     """
 
     def __init__(self, archive: zipfile.ZipFile, files: set[str]) -> None:
@@ -94,29 +133,55 @@ class _Reader:
         self.used: set[str] = set()
         self.prints: dict[int, bytes] = {}
 
-    def read(self, part: Any) -> bytes:
-        """The fingerprint of a part of the schema: of what is in it, and not of its numbers."""
-        if isinstance(part, list):
-            return _digest([self.read(one) for one in part])
-        if not isinstance(part, dict):
-            return _digest([repr(part).encode()])
-        told = [_digest([key.encode(), self._value(key, part)]) for key in sorted(part)]
-        found = _digest(told)
-        if "__loader__" in part:
-            number = _number(part)
-            self.nodes.append(part)
-            if self.prints.setdefault(number, found) != found:
-                raise unsound("two objects have the same number")
+    def read(self, node: Any) -> bytes:
+        """The fingerprint of an object in the schema: its content, without its number."""
+        loader = node.get("__loader__") if isinstance(node, dict) else None
+        if not isinstance(loader, str) or loader not in CHILD_FIELDS:
+            raise unsound(f"an object would be built by {loader!r:.40}")
+        children = {name for name in CHILD_FIELDS[loader] if name in node}
+        parts = [
+            _digest([name.encode(), self._children(node, name)])
+            if name in children
+            else _digest(
+                [name.encode(), _digest([json.dumps(node[name], sort_keys=True).encode()])]
+            )
+            for name in sorted(node)
+            if name != "__id__"
+        ]
+        if loader in FILE_LOADERS or (loader == "NdArrayNode" and node.get("type") == "numpy"):
+            parts.append(self._file(node))
+        found = _digest(parts)
+        number = _number(node)
+        self.nodes.append(node)
+        if self.prints.setdefault(number, found) != found:
+            raise unsound("two objects have the same number")
         return found
 
-    def _value(self, key: str, part: dict[str, Any]) -> bytes:
-        if key == "__id__":
-            return b""
-        if key != "file":
-            return self.read(part[key])
-        name = part["file"]
+    def _children(self, node: dict[str, Any], field: str) -> bytes:
+        """The fingerprint of a field that holds one object, a list of objects, or a mapping."""
+        value = node[field]
+        if isinstance(value, list):
+            return _digest([self.read(child) for child in value])
+        is_mapping = field == "__reduce__" or (
+            field == "content" and node["__loader__"] in NAMED_CHILDREN
+        )
+        if not is_mapping:
+            return self.read(value)
+        return _digest(
+            [
+                _digest([_digest([name.encode(errors="surrogatepass")]), self._named(child)])
+                for name, child in value.items()
+            ]
+        )
+
+    def _named(self, child: Any) -> bytes:
+        # The name of a method is a plain string beside the object that it belongs to.
+        return self.read(child) if isinstance(child, dict) else _digest([repr(child).encode()])
+
+    def _file(self, node: dict[str, Any]) -> bytes:
+        name = node.get("file")
         # Each array has its own file, so that few bytes cannot become many arrays.
-        if name not in self.files or name.split(".")[0] != str(_number(part)):
+        if name not in self.files or name.split(".")[0] != str(_number(node)):
             raise unsound(f"an object is in the file {name!r:.40}, which is not its own")
         self.used.add(name)
         return _digest([self.archive.read(name)])

@@ -19,7 +19,7 @@ from setlearn.persistence.manifest import Manifest, parse_json
 from setlearn.persistence.registry import name_of
 from setlearn.persistence.sklearn_parts import check_trusted, dump_parts, load_parts, unknown_types
 
-__all__ = ["SavedModel", "load", "read_model", "save"]
+__all__ = ["SavedModel", "check_can_save", "load", "read_model", "save"]
 
 CONFIG, VOCABULARY, CARD = "config.json", "vocabulary.json", "README.md"
 WEIGHTS, SKLEARN = "weights.safetensors", "sklearn.skops"
@@ -123,6 +123,21 @@ def read_model(path: str | Path, *, trusted: Iterable[str] = ()) -> SavedModel:
     return SavedModel(model, manifest, facts, about, files[CARD].decode(errors="replace"))
 
 
+def check_can_save(model: Any) -> None:
+    """Raise a ModelError if a model, fitted or not, holds something that no file can hold.
+
+    Call it before a long training: what the parameters hold is known by then.
+
+    Parameters
+    ----------
+    model : SetClassifier or SequenceSetGenerator
+    """
+    _check_kind(model)
+    data = encode(model)
+    if data.sklearn:
+        dump_parts(data.sklearn)
+
+
 def _put_together(
     files: Mapping[str, bytes], trusted: list[str]
 ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
@@ -174,13 +189,17 @@ def _tensors(content: bytes) -> dict[str, NDArray[Any]]:
 
 
 def _check_savable(model: Any) -> None:
+    _check_kind(model)
+    if not hasattr(model, "rule_"):
+        raise NotFittedError(f"this {type(model).__name__} is not fitted; call fit(X, y) first")
+
+
+def _check_kind(model: Any) -> None:
     if name_of(model) not in SAVABLE:
         raise ModelError(
             f"a {type(model).__name__} cannot be saved; give a fitted SetClassifier or "
             "SequenceSetGenerator (one inside a Pipeline or a search: its best_estimator_)"
         )
-    if not hasattr(model, "rule_"):
-        raise NotFittedError(f"this {type(model).__name__} is not fitted; call fit(X, y) first")
 
 
 def _check_readable(files: Mapping[str, bytes]) -> None:
