@@ -29,10 +29,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 
 from setlearn import SetClassifier
-from setlearn.networks import SigmoidNetwork
+from setlearn.learners import SigmoidNetwork
 from setlearn.nodes import Nodes
 from setlearn.rules import Margin, Threshold, TopK
-from setlearn.scorers.learners import class_probabilities
+from setlearn.scorers.classifiers import class_probabilities
 
 ROOT = Path(__file__).resolve().parents[1]
 LAM = 0.1

@@ -34,4 +34,4 @@ class TableScorer:
         sample = np.array([s for s, _ in prefixes])
         depth = np.array([len(prefix) for _, prefix in prefixes])
         scores = scores.reshape(len(prefixes), self.n_choices)
-        return Step(Nodes(sample, depth, scores, before=before), prefixes)
+        return Step(Nodes(sample, depth, scores, prefix_probability=before), prefixes)

@@ -11,6 +11,7 @@ MODULES = [
     "setlearn",
     "setlearn.datasets",
     "setlearn.errors",
+    "setlearn.learners",
     "setlearn.metrics",
     "setlearn.networks",
     "setlearn.nodes",

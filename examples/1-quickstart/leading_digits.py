@@ -15,8 +15,8 @@ from sklearn.model_selection import KFold, cross_val_score, train_test_split
 
 from setlearn import SetClassifier
 from setlearn.datasets import leading_digits
+from setlearn.learners import SigmoidNetwork
 from setlearn.metrics import exact_match, mean_f1, mean_set_size, set_report
-from setlearn.networks import SigmoidNetwork
 from setlearn.rules import LambdaCNN, LambdaRNN, Margin, Threshold
 
 SEED = 0

@@ -15,7 +15,7 @@ class LargestDrop(Rule):
         self.most = most
 
     @property
-    def learns(self):
+    def needs_fit(self):
         """Nothing, so the classifier needs no folds."""
         return False
 

@@ -63,9 +63,9 @@ class Nodes:
         The scorer's probability of each choice.
     known : mask of shape (n, V), optional
         Choices that are in the memory Z from the start: "given these, what else?".
-    before : array of shape (n,), optional
-        The probability of the way to each choice point, where ``probabilities`` do not hold it
-        already. Roots need none.
+    prefix_probability : array of shape (n,), optional
+        The probability of the prefix that leads to each choice point, where ``probabilities`` do
+        not hold it already. Roots need none.
     examples : Examples, optional
         Training sets with weights, from scorers that know which ones are alike.
 
@@ -81,7 +81,7 @@ class Nodes:
     depth: IntArray
     probabilities: FloatArray
     known: BoolArray | None = None
-    before: FloatArray | None = None
+    prefix_probability: FloatArray | None = None
     examples: Examples | None = None
 
     def __post_init__(self) -> None:
@@ -116,9 +116,9 @@ class Nodes:
     @property
     def membership(self) -> FloatArray:
         """The probability of each choice with all choices before it, (n, V): falls downwards."""
-        if self.before is None:
+        if self.prefix_probability is None:
             return self.probabilities
-        product: FloatArray = self.before[:, None] * self.probabilities
+        product: FloatArray = self.prefix_probability[:, None] * self.probabilities
         return product
 
     def __len__(self) -> int:
@@ -130,7 +130,7 @@ class Nodes:
             self.depth[rows],
             self.probabilities[rows],
             None if self.known is None else self.known[rows],
-            None if self.before is None else self.before[rows],
+            None if self.prefix_probability is None else self.prefix_probability[rows],
             None if self.examples is None else self.examples[rows],
         )
 

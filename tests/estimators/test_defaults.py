@@ -8,8 +8,8 @@ from sklearn.pipeline import Pipeline
 
 from setlearn import SetClassifier
 from setlearn.errors import ParameterError
+from setlearn.learners.set_mixture import SetMixture
 from setlearn.rules import Auto, ExpectedF, Margin, Threshold, TopK
-from setlearn.scorers.mixture import SetMixture
 from tests.estimators.data import as_sets, tagged
 
 X, Y = tagged(100)

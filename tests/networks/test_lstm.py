@@ -6,8 +6,8 @@ import torch
 
 from setlearn.errors import DataError
 from setlearn.networks import LSTM
+from setlearn.networks.runtime import seeded
 from setlearn.networks.sequence_network import check_shapes, sequence_loss
-from setlearn.networks.surroundings import seeded
 from setlearn.scorers.sequences import SequenceScorer, encode_inputs
 from setlearn.sequence_inputs import learn_inputs
 from setlearn.trie import Trie

@@ -20,7 +20,7 @@ from torch import nn
 import setlearn.networks.training as training
 from setlearn.errors import DataError, ParameterError, SetlearnError
 from setlearn.networks.checkpoint import read_checkpoint
-from setlearn.networks.surroundings import pick_device, seeded
+from setlearn.networks.runtime import pick_device, seeded
 from setlearn.networks.training import Plan, Trainer, hold_out
 
 N_ROWS = 100

@@ -11,8 +11,8 @@ from setlearn import SequenceSetGenerator
 from setlearn.errors import ParameterError
 from setlearn.networks import Transformer
 from setlearn.networks.alignment import moved, relations, run_on
+from setlearn.networks.runtime import seeded
 from setlearn.networks.sequence_network import SequenceNetwork, check_shapes, node_loss
-from setlearn.networks.surroundings import seeded
 from setlearn.scorers.sequences import SequenceScorer, encode_inputs
 from setlearn.sequence_inputs import learn_inputs
 from setlearn.trie import Trie

@@ -11,9 +11,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 from setlearn import SequenceSetGenerator, SetClassifier
-from setlearn.networks import SigmoidNetwork, Transformer
+from setlearn.learners import SigmoidNetwork
+from setlearn.learners.set_mixture import SetMixture
+from setlearn.networks import Transformer
 from setlearn.rules import LambdaSet, Margin, TopK
-from setlearn.scorers.mixture import SetMixture
 from tests.estimators.data import tagged
 from tests.persistence.cases import Case
 from tests.persistence.small_models import WORDS, label_case, sequence_case

@@ -31,7 +31,8 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from setlearn import SetClassifier
-from setlearn.networks import SequenceSigmoidNetwork, SigmoidNetwork
+from setlearn.learners import SequenceSigmoidNetwork, SigmoidNetwork
+from setlearn.learners.set_mixture import SetMixture
 from setlearn.rules import (
     Auto,
     ExpectedF,
@@ -43,7 +44,6 @@ from setlearn.rules import (
     Threshold,
     TopK,
 )
-from setlearn.scorers.mixture import SetMixture
 from tests.estimators.data import as_sets, tagged
 from tests.persistence.cases import Case
 

@@ -1,6 +1,6 @@
 """Small tables of records, as rows of a file that is not there."""
 
-from setlearn.datasets.files import Row
+from setlearn.files import Row
 
 
 def rows_of(**columns):

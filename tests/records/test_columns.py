@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from setlearn.datasets.files import Row
 from setlearn.errors import DataError, ParameterError
+from setlearn.files import Row
 from setlearn.records import guess_columns
 from setlearn.records.column_notes import column_notes
 from setlearn.records.columns import spread

@@ -5,8 +5,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from setlearn import SetClassifier
-from setlearn.datasets.files import Row, open_rows, write_rows
 from setlearn.errors import DataError, ParameterError
+from setlearn.files import Row, open_rows, write_rows
 from setlearn.records import TargetReader, plan_records, record_model_for
 from setlearn.records.other_targets import other_targets
 from setlearn.rules import Threshold

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from setlearn import SequenceSetGenerator, SetClassifier
-from setlearn.datasets.files import Row, open_rows
 from setlearn.errors import DataError, ParameterError
+from setlearn.files import Row, open_rows
 from setlearn.records import plan_records
 from setlearn.records.text_guess import guess_split
 from tests.records.table import rows_of

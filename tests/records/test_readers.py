@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from setlearn.datasets.files import Row
 from setlearn.errors import DataError
+from setlearn.files import Row
 from setlearn.records import Column, FeatureReader, TextReader
 from tests.records.table import rows_of
 

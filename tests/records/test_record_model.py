@@ -5,8 +5,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from setlearn import SequenceSetGenerator, SetClassifier
-from setlearn.datasets.files import Row, open_rows, write_rows
 from setlearn.errors import DataError, KindError, SetlearnError
+from setlearn.files import Row, open_rows, write_rows
 from setlearn.networks import LSTM
 from setlearn.records import as_rows, plan_records
 from setlearn.rules import Threshold

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from setlearn.datasets.files import Row
 from setlearn.errors import DataError, ParameterError
+from setlearn.files import Row
 from setlearn.records import TargetReader, guess_targets
 from tests.records.table import rows_of
 

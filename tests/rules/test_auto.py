@@ -78,7 +78,7 @@ def test_one_sample_is_enough():
 def test_the_winner_tells_the_story():
     rule = Auto([Margin()], random_state=0).fit(NODES, RIGHT)
     names = list("abcd")
-    assert rule.walk(NODES[:1], names).reason == rule.rule_.walk(NODES[:1], names).reason
+    assert rule.steps(NODES[:1], names).reason == rule.rule_.steps(NODES[:1], names).reason
     assert "best score" in rule.reason_against(NODES[:1], 0, "a")
 
 

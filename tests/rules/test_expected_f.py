@@ -275,21 +275,21 @@ def finished(scorer, sample, max_length, prefix=(), before=1.0):
 
 class TestTelling:
     def test_the_reason_compares_with_and_without(self):
-        walk = ExpectedF().walk(Nodes.roots(np.array([[0.9, 0.1]])), ["a", "b"])
+        walk = ExpectedF().steps(Nodes.roots(np.array([[0.9, 0.1]])), ["a", "b"])
         with_b = 0.9 * 0.9 * 2 / 3 + 0.1 * 0.1 * 2 / 3 + 0.9 * 0.1
         without = 0.9 * 0.9 + 0.9 * 0.1 * 2 / 3
         assert walk.reason == (f"with b the expected F1 is {with_b:.4g}, without it {without:.4g}")
         assert [pick.winner for pick in walk.picks if pick.kept] == [0]
 
     def test_the_empty_set_and_other_betas(self):
-        walk = ExpectedF(0.5).walk(Nodes.roots(np.array([[0.1, 0.05]])), ["a", "b"])
+        walk = ExpectedF(0.5).steps(Nodes.roots(np.array([[0.1, 0.05]])), ["a", "b"])
         assert walk.reason.startswith("with a the expected F0.5 is")
         assert walk.reason.endswith(f"without it {0.9 * 0.95:.4g}")
 
     def test_a_joint_tells_its_own_figures(self):
         sets = np.array([[1, 1, 0], [0, 0, 1]], bool)
         nodes = with_examples(np.full((1, 3), 0.5), sets, np.array([[9.0, 1.0]]))
-        walk = ExpectedF(joint=True).walk(nodes, list("abc"))
+        walk = ExpectedF(joint=True).steps(nodes, list("abc"))
         assert walk.reason == "with c the expected F1 is 0.77, without it 0.9"
         assert {pick.winner for pick in walk.picks if pick.kept} == {0, 1}
 
@@ -298,7 +298,7 @@ class TestParameters:
     def test_there_is_nothing_to_learn(self):
         nodes = Nodes.roots(np.array([[0.2, 0.7]]))
         rule = ExpectedF()
-        assert not rule.learns
+        assert not rule.needs_fit
         assert rule.fit(nodes, np.array([[True, False]])) is rule
         with pytest.raises(DataError, match="positive has shape"):
             rule.fit(nodes, np.array([[True]]))

@@ -17,9 +17,9 @@ from setlearn.errors import DataError, NotFittedError, ParameterError
 from setlearn.networks.lambda_cnn import LambdaConvolution
 from setlearn.networks.lambda_rnn import LambdaRecurrence
 from setlearn.nodes import Nodes
-from setlearn.rules.cnn import LambdaCNN
+from setlearn.rules.lambda_cnn import LambdaCNN
+from setlearn.rules.lambda_rnn import LambdaRNN
 from setlearn.rules.log_odds import log_odds
-from setlearn.rules.rnn import LambdaRNN
 
 KINDS = [LambdaCNN, LambdaRNN]
 
@@ -206,7 +206,7 @@ class TestTelling:
         probability = fitted.judge(node).probabilities[0, 4]
         assert f"gives rain a probability of {probability:.4g}" in reason
         assert "does not exceed the cut 0.5" in reason
-        assert fitted.walk(node, list("abcde")).reason.startswith("the λ-network gives e")
+        assert fitted.steps(node, list("abcde")).reason.startswith("the λ-network gives e")
 
     @pytest.mark.parametrize(
         ("probability", "logit"), [(0, -12), (1, 12), (0.5, 0), (1e-30, -12), (0.75, np.log(3))]
@@ -275,7 +275,7 @@ def test_importing_the_rules_does_not_import_torch():
     source = Path(lambda_network.__file__).parents[2]
     code = (
         f"import sys; sys.path.insert(0, {str(source)!r}); "
-        "from setlearn.rules.cnn import LambdaCNN; from setlearn.rules.rnn import LambdaRNN; "
+        "from setlearn.rules import LambdaCNN, LambdaRNN; "
         "LambdaCNN(), LambdaRNN(); assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

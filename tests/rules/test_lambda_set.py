@@ -260,7 +260,7 @@ class TestErrors:
 
 def test_the_reason_tells_what_the_network_thinks(fitted):
     node = Nodes.roots(np.array([[0.9, 0.9, 0.9, 0.9, 0.05]]))
-    assert fitted.walk(node, list("abcde")).reason.startswith("the λ-network gives e")
+    assert fitted.steps(node, list("abcde")).reason.startswith("the λ-network gives e")
 
 
 def test_importing_the_rule_does_not_import_torch():

@@ -83,7 +83,7 @@ def test_the_walk_ends_where_accept_does(case, rho, with_known):
     P, lam, known = case
     nodes = Nodes.roots(P[:1], known[:1] if with_known else None)
     rule = Margin(lam, rho=rho)
-    walk = rule.walk(nodes, [str(k) for k in range(P.shape[1])])
+    walk = rule.steps(nodes, [str(k) for k in range(P.shape[1])])
     assert set(walk.picks[-1].memory) == memory_of(rule.accept(nodes)[0])
     assert "repeats" in walk.reason
 
@@ -167,7 +167,7 @@ def test_empty_training_sets_teach_a_floor():
     assert rule.min_size_ == 0
     assert 0.12 < rule.floor_ < 0.8
     assert rule.accept(Nodes.roots(P)).sum(axis=1).tolist()[:2] == [0, 0]
-    assert "floor" in rule.walk(Nodes.roots(P[:1]), ["a", "b"]).reason
+    assert "floor" in rule.steps(Nodes.roots(P[:1]), ["a", "b"]).reason
     assert Margin(min_size=1).fit(Nodes.roots(P), positive).accept(Nodes.roots(P)).any(axis=1).all()
 
 

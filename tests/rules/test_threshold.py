@@ -98,19 +98,19 @@ def test_very_many_scores_are_thinned_out_with_little_loss(monkeypatch):
 
 def test_the_reason_tells_score_and_cut():
     nodes = Nodes.roots(np.array([[0.9, 0.25]]))
-    walk = Threshold(0.5).walk(nodes, ["a", "b"])
+    walk = Threshold(0.5).steps(nodes, ["a", "b"])
     assert walk.reason == "b at 0.25 does not exceed the cut 0.5"
     assert [(pick.winner, pick.kept, pick.memory) for pick in walk.picks] == [
         (0, True, (0,)),
         (1, False, (0,)),
     ]
-    assert Threshold(0.1).walk(nodes, ["a", "b"]).reason == "every choice is in the set"
+    assert Threshold(0.1).steps(nodes, ["a", "b"]).reason == "every choice is in the set"
 
 
 def test_what_is_left_open_is_learned():
-    assert not Threshold(0.5).learns
-    assert Threshold("tuned").learns
-    assert Threshold(0.5, min_size=None).learns
+    assert not Threshold(0.5).needs_fit
+    assert Threshold("tuned").needs_fit
+    assert Threshold(0.5, min_size=None).needs_fit
 
 
 @pytest.mark.parametrize(

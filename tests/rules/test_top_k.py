@@ -34,7 +34,7 @@ def test_keeps_the_k_best_that_are_not_known(rows, k, with_known):
         open_choices = [c for c in range(len(p)) if not given_choices[c]]
         best = sorted(open_choices, key=lambda c: -p[c])[:k]  # stable: ties to the earlier
         assert set(np.flatnonzero(row)) == set(np.flatnonzero(given_choices)) | set(best)
-    walk = TopK(k).walk(nodes[:1], [f"choice {c}" for c in range(P.shape[1])])
+    walk = TopK(k).steps(nodes[:1], [f"choice {c}" for c in range(P.shape[1])])
     assert [pick.winner for pick in walk.picks if pick.kept] == sorted(
         np.flatnonzero(kept[0] & ~known[0]), key=lambda c: -P[0, c]
     )
@@ -50,13 +50,13 @@ def test_chunks_do_not_matter(monkeypatch):
 
 
 def test_the_reason_names_the_next():
-    walk = TopK(1).walk(Nodes.roots(np.array([[0.2, 0.7]])), ["a", "b"])
+    walk = TopK(1).steps(Nodes.roots(np.array([[0.2, 0.7]])), ["a", "b"])
     assert walk.reason == "1 choice(s) were asked for; a comes next"
 
 
 def test_there_is_nothing_to_learn():
     nodes = Nodes.roots(np.array([[0.2, 0.7]]))
-    assert not TopK(1).learns
+    assert not TopK(1).needs_fit
     assert TopK(1).fit(nodes, np.array([[True, False]])).accept(nodes).tolist() == [[False, True]]
     with pytest.raises(DataError, match="positive has shape"):
         TopK(1).fit(nodes, np.array([[True]]))

@@ -11,10 +11,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from setlearn import SetClassifier
 from setlearn.errors import DataError
-from setlearn.networks import SigmoidNetwork
+from setlearn.learners import SigmoidNetwork
 from setlearn.rules import TopK
 from setlearn.scorers import MarginalScorer, SoftmaxScorer
-from setlearn.scorers.learners import (
+from setlearn.scorers.classifiers import (
     answers_indicators,
     class_probabilities,
     fit_learner,

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import setlearn
-from setlearn.datasets.files.plain_values import plain
+from setlearn.files.plain_values import plain
 from setlearn.records import RecordModel, reading_x
 from setlearn.server.served_model import Ask, Refusal, ServedModel
 from tests.server.live_server import until

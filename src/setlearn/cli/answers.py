@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from setlearn.errors import DataError, KindError
 
 if TYPE_CHECKING:
-    from setlearn.datasets.files import Row, Rows
+    from setlearn.files import Row, Rows
 
 __all__ = ["answer_rows", "batches"]
 

@@ -11,7 +11,7 @@ from setlearn.cli.options import Data, IfUnknown, Model, Opening, Out, Reading, 
 from setlearn.cli.written_answers import write_answers
 
 if TYPE_CHECKING:
-    from setlearn.datasets.files import Row
+    from setlearn.files import Row
 
 __all__ = ["complete"]
 
@@ -37,7 +37,7 @@ def complete(
     Known elements are written as the targets of training are. They are never repeated.
     """
     from setlearn.cli.answers import answer_rows
-    from setlearn.cli.opening import opened_model
+    from setlearn.cli.model_loading import opened_model
 
     with reading.open(data) as rows:
         found = opened_model(model, opening, rows, talking)

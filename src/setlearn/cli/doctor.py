@@ -6,8 +6,8 @@ from typing import Any
 
 import typer
 
+from setlearn.cli.console import show
 from setlearn.cli.options import Talking
-from setlearn.cli.saying import show
 
 __all__ = ["doctor"]
 

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 
 import typer
 
+from setlearn.cli.console import say
 from setlearn.cli.options import Talking
-from setlearn.cli.saying import say
 
 __all__ = ["end_without_verb", "open_closed_streams", "told_errors"]
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from setlearn.cli.console import say_bad_rows, show
 from setlearn.cli.options import Data, Model, Opening, Reading, Talking
-from setlearn.cli.saying import say_bad_rows, show
 
 __all__ = ["evaluate"]
 
@@ -44,7 +44,7 @@ def evaluate(
     Shown are figures of the sets and of each label, a table of their sizes, and the worst answers.
     """
     from setlearn.cli.answers import answer_rows
-    from setlearn.cli.opening import opened_model
+    from setlearn.cli.model_loading import opened_model
     from setlearn.cli.reports import evaluate_sets, shown_input
 
     with reading.open(data) as rows:

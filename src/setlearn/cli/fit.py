@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from setlearn.cli.console import say, say_bad_rows, show
 from setlearn.cli.fit_options import Keeping, Learning, Planning
 from setlearn.cli.options import Data, Reading, Talking
-from setlearn.cli.saying import say, say_bad_rows, show
 
 if TYPE_CHECKING:
-    from setlearn.datasets.files import Row
+    from setlearn.files import Row
 
 __all__ = ["fit"]
 
@@ -28,8 +28,8 @@ def fit(
 
     What is not given is guessed from the data, and said.
     """
-    from setlearn.cli.choices import default_notes, model_for
     from setlearn.cli.fitting import Job, fit_and_save
+    from setlearn.cli.named_parts import default_notes, model_for
     from setlearn.cli.usable_rows import rows_that_fit, rows_with_sets
 
     with reading.open(data) as rows:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from setlearn.datasets.files import Row
+    from setlearn.files import Row
     from setlearn.records import RecordPlan
 
 __all__ = ["Keeping", "Learner", "Learning", "Network", "Planning", "Task", "Text"]
@@ -104,7 +104,7 @@ class Planning:
         self, records: Sequence[Row], target: Sequence[str] | None, categories: Sequence[str]
     ) -> RecordPlan:
         """How these records will be read; ``categories`` are those that the file declares."""
-        from setlearn.cli.choices import kinds_named, tokens_named
+        from setlearn.cli.named_parts import kinds_named, tokens_named
         from setlearn.errors import ParameterError
         from setlearn.records import plan_records
 

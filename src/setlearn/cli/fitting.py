@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from setlearn.cli.console import say
 from setlearn.cli.fit_options import Keeping
 from setlearn.cli.reports import Evaluation, evaluate_sets, shown_input
-from setlearn.cli.saying import say
-from setlearn.datasets.files import Row
-from setlearn.datasets.files.plain_values import plain
 from setlearn.errors import ModelError, ParameterError
+from setlearn.files import Row
+from setlearn.files.plain_values import plain
 from setlearn.records import RecordModel, RecordPlan
 
 __all__ = ["Fitted", "Job", "fit_and_save"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from setlearn.cli.console import show
 from setlearn.cli.options import Model, Talking, Trust
-from setlearn.cli.saying import show
 
 __all__ = ["inspect"]
 

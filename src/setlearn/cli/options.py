@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 if TYPE_CHECKING:
-    from setlearn.datasets.files import Rows
+    from setlearn.files import Rows
 
 __all__ = ["Data", "IfUnknown", "Model", "Opening", "Out", "Reading", "Talking", "Trust", "Unknown"]
 
@@ -88,7 +88,7 @@ class Reading:
 
     def open(self, data: str) -> Rows:
         """The rows of the file."""
-        from setlearn.datasets.files import open_rows
+        from setlearn.files import open_rows
 
         return open_rows(
             data,

@@ -11,7 +11,7 @@ from setlearn.cli.options import Data, Model, Opening, Out, Reading, Talking
 from setlearn.cli.written_answers import write_answers
 
 if TYPE_CHECKING:
-    from setlearn.datasets.files import Row
+    from setlearn.files import Row
 
 __all__ = ["predict"]
 
@@ -36,7 +36,7 @@ def predict(
     Rows are read and answered a batch at a time, so that memory does not grow with the file.
     """
     from setlearn.cli.answers import answer_rows
-    from setlearn.cli.opening import opened_model
+    from setlearn.cli.model_loading import opened_model
 
     with reading.open(data) as rows:
         found = opened_model(model, opening, rows, talking)

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from setlearn.datasets.files import Row
-from setlearn.datasets.files.plain_values import plain
+from setlearn.files import Row
+from setlearn.files.plain_values import plain
 from setlearn.metrics import (
     LabelReport,
     SetReport,

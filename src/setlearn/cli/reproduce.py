@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from setlearn.cli.console import say, show
 from setlearn.cli.options import Talking
-from setlearn.cli.saying import say, show
 
 __all__ = ["INTERRUPTED", "reproduce"]
 

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from setlearn.cli.console import say
 from setlearn.cli.options import Talking, Trust
-from setlearn.cli.saying import say
 
 __all__ = ["serve"]
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from setlearn.cli.console import show
 from setlearn.cli.options import IfUnknown, Model, Opening, Reading, Talking, Unknown
-from setlearn.cli.saying import show
 
 if TYPE_CHECKING:
-    from setlearn.datasets.files import Row, Rows
+    from setlearn.files import Row, Rows
 
 __all__ = ["trace"]
 
@@ -47,7 +47,7 @@ def trace(
     talking: Talking,
 ) -> None:
     """Tell step by step how the set of one input comes about."""
-    from setlearn.cli.opening import model_for_input, opened_model
+    from setlearn.cli.model_loading import model_for_input, opened_model
     from setlearn.errors import ParameterError
 
     if text is not None and data is None:

@@ -9,7 +9,7 @@ from setlearn.errors import DataError
 from setlearn.records import RecordPlan, TargetReader, guess_targets
 
 if TYPE_CHECKING:
-    from setlearn.datasets.files import Row, Rows
+    from setlearn.files import Row, Rows
 
 __all__ = ["rows_that_fit", "rows_with_sets"]
 

@@ -8,9 +8,9 @@ from functools import wraps
 from inspect import Parameter, Signature, signature
 from typing import Any, get_type_hints
 
+from setlearn.cli.console import told_warnings
 from setlearn.cli.ending import told_errors
 from setlearn.cli.options import Talking
-from setlearn.cli.saying import told_warnings
 
 __all__ = ["verb"]
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from setlearn.cli.console import say_bad_rows
 from setlearn.cli.options import Talking
-from setlearn.cli.saying import say_bad_rows
 
 if TYPE_CHECKING:
-    from setlearn.datasets.files import Rows
+    from setlearn.files import Rows
 
 __all__ = ["write_answers"]
 
@@ -25,9 +25,9 @@ def write_answers(
 
     With ``--json`` and a file to write to, the document tells how many answers the file has.
     """
-    from setlearn.datasets.files import write_rows
-    from setlearn.datasets.files.formats import STANDARD_STREAM
-    from setlearn.datasets.files.plain_values import plain
+    from setlearn.files import write_rows
+    from setlearn.files.formats import STANDARD_STREAM
+    from setlearn.files.plain_values import plain
 
     document: dict[str, Any] = {"out": out, "n_answers": 0}
 
@@ -47,8 +47,8 @@ def write_answers(
 
 def _format(out: str) -> str:
     """What the name tells; JSON lines where it tells nothing, as those of devices and pipes."""
-    from setlearn.datasets.files.formats import format_of_name
     from setlearn.errors import ParameterError
+    from setlearn.files.formats import format_of_name
 
     try:
         return format_of_name(Path(out))

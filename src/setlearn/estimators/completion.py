@@ -40,7 +40,7 @@ class Completion:
         seed = int(rng.randint(2**31 - 1))
         scores = ConditionalScores(seed).fit(nodes, truth)
         rule = clone(rule)
-        if rule.learns:
+        if rule.needs_fit:
             left, others = _left_out_of_fold(nodes, truth, seed)
             rule.fit(left, others)
         return cls(scores, rule.rule_ if isinstance(rule, Auto) else rule)

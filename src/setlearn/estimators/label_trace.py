@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from setlearn.rules.walk import Pick, Walk
+from setlearn.rules.steps import Pick, Steps
 
 __all__ = ["LabelTrace"]
 
@@ -47,7 +47,7 @@ class LabelTrace:
     def of(
         cls,
         labels: Sequence[Hashable],
-        walk: Walk,
+        walk: Steps,
         result: frozenset[Hashable],
         known: frozenset[Hashable],
     ) -> LabelTrace:

@@ -16,7 +16,7 @@ from setlearn.errors import DataError, ParameterError
 from setlearn.nodes import Examples, IntArray, Nodes
 from setlearn.progress import progress
 from setlearn.scorers import LabelScorer
-from setlearn.scorers.learners import params_of_rows
+from setlearn.scorers.classifiers import params_of_rows
 
 __all__ = ["fit_out_of_fold"]
 

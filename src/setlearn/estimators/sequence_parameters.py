@@ -108,7 +108,7 @@ def held_out_share(validation: float | None, plan: Plan, rule: Rule) -> float:
     """The share that is asked for, or a fifth if something is learned from it."""
     if validation is not None:
         return validation
-    return 0.2 if rule.learns or plan.schedule == "constant" else 0.0
+    return 0.2 if rule.needs_fit or plan.schedule == "constant" else 0.0
 
 
 def new_rule(rule: Rule | None, n_positions: int, loss: Loss) -> Rule:

@@ -39,7 +39,7 @@ from setlearn.label_sets import LabelSets
 from setlearn.metrics import mean_f1
 from setlearn.rules import Rule
 from setlearn.scorers.base import Loss
-from setlearn.scorers.learners import with_seeds
+from setlearn.scorers.classifiers import with_seeds
 from setlearn.sequence_inputs import NumericReader, learn_inputs
 from setlearn.sequence_sets import check_one_kind
 from setlearn.trie import END, Trie
@@ -220,7 +220,7 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         unseen = training.held_out if len(training.held_out) else np.arange(len(inputs))
         if self.random_state is not None:
             rule = with_seeds(rule, rng)
-        if rule.learns:
+        if rule.needs_fit:
             rule.fit(*scorer.gold_nodes(inputs, trie, unseen))
         # All at once, so that a fit that fails leaves the model of the one before whole.
         self.reader_, self.vocabulary_, self.learned_bounds_ = reader, vocabulary, bounds
@@ -251,7 +251,7 @@ class SequenceSetGenerator(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         other.rule = rule
         other.rule_ = new_rule(rule, int(trie.depth.max()) + 1, self.scorer_.loss)
         other.rule_.check_samples(len(inputs))
-        if other.rule_.learns:
+        if other.rule_.needs_fit:
             other.rule_.fit(*self.scorer_.gold_nodes(inputs, trie, np.arange(len(inputs))))
         return other
 

@@ -14,8 +14,8 @@ from setlearn.errors import DataError, SetlearnError
 from setlearn.estimators.sequence_parameters import default_rule
 from setlearn.generate import Bounds, generate
 from setlearn.metrics import mean_f1
+from setlearn.networks.runtime import one_thread, pick_device, seeded
 from setlearn.networks.sequence_network import LOSSES, SequenceNetwork, check_shapes
-from setlearn.networks.surroundings import one_thread, pick_device, seeded
 from setlearn.networks.training import Epoch, Plan, Trainer, hold_out
 from setlearn.nodes import IntArray
 from setlearn.scorers.base import Loss
@@ -122,7 +122,7 @@ class SequenceTraining:
         chunks = scorer.chunks(self.inputs, self.watched)
         loss = float(np.mean([float(self.loss(samples)) for samples in chunks]))
         rule = default_rule(self.loss_name)
-        if rule.learns:
+        if rule.needs_fit:
             rule.fit(*scorer.gold_nodes(self.inputs, self.trie, self.watched))
         bounds = Bounds(self.bounds.max_length, self.bounds.max_size, WATCHED_NODES)
         predicted = []

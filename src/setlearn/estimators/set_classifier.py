@@ -27,12 +27,12 @@ from setlearn.estimators.label_trace import LabelTrace
 from setlearn.estimators.out_of_fold import fit_out_of_fold
 from setlearn.estimators.prefit import check_prefit, in_order_of_learner, refuse_fit_params
 from setlearn.label_sets import read_set
+from setlearn.learners.set_mixture import SetMixture
 from setlearn.metrics import mean_f1
 from setlearn.nodes import BoolArray, FloatArray, Nodes
 from setlearn.rules import Auto, Rule, TopK
 from setlearn.scorers import LabelScorer, MarginalScorer, SoftmaxScorer
-from setlearn.scorers.learners import check_learner, with_seeds
-from setlearn.scorers.mixture import SetMixture
+from setlearn.scorers.classifiers import check_learner, with_seeds
 
 __all__ = ["SetClassifier"]
 
@@ -159,6 +159,7 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
             params = params_for_learner(self, learner, X, sample_weight, fit_params)
             if self.random_state is not None:
                 learner = with_seeds(learner, rng)
+            folds = 5 if self.cv is None else self.cv
             scorer = self._scorer(learner, space, right)
             scorer.with_examples = rule.uses_examples
             scorer, nodes = fit_out_of_fold(
@@ -166,7 +167,7 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
                 X,
                 right,
                 params,
-                cv=(5 if self.cv is None else self.cv) if rule.learns or self.conditional else None,
+                cv=folds if rule.needs_fit or self.conditional else None,
                 rng=rng,
                 n_jobs=self.n_jobs,
                 verbose=self.verbose,
@@ -174,7 +175,7 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
         check_examples(rule, scorer, X)
         truth = right[nodes.sample]
         completion = Completion.fit(nodes, truth, rule, rng) if self.conditional else None
-        if rule.learns:
+        if rule.needs_fit:
             rule.fit(nodes, scorer.right_choices(truth))
         scores = None
         if isinstance(rule, Auto):
@@ -262,7 +263,7 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
         rule, story = self.rule_, nodes
         if self.completion_ is not None and nodes.known is not None and nodes.known.any():
             rule, story = self.completion_.rule, self.completion_.scores.left(nodes)
-        walk = rule.walk(story, [str(choice) for choice in choices])
+        walk = rule.steps(story, [str(choice) for choice in choices])
         if story is not nodes:  # where what is known has been taken out
             walk = walk.after(np.flatnonzero(given.toarray()[0]).tolist())
         [result] = self.space_.answer_sets(self._kept(nodes) + given)

@@ -21,8 +21,8 @@ from setlearn.experiments.samples import Samples
 from setlearn.nodes import Mask, Nodes
 from setlearn.rules import Rule
 from setlearn.scorers import MarginalScorer
+from setlearn.scorers.classifiers import with_seeds
 from setlearn.scorers.labels import LabelScorer
-from setlearn.scorers.learners import with_seeds
 
 __all__ = ["Answer", "LabelRecipe", "Recipe", "SequenceRecipe", "Trained"]
 
@@ -127,7 +127,7 @@ class TrainedLabels:
         """Fit the rule on out-of-fold scores, and predict."""
         started = time.perf_counter()
         fitted = with_seeds(rule, np.random.RandomState(self.seed))
-        if fitted.learns:
+        if fitted.needs_fit:
             fitted.fit(*self.rule_nodes)
         learned = time.perf_counter()
         nodes = self.scorer.start(test.X).nodes
@@ -139,7 +139,7 @@ class TrainedLabels:
         """The picks of one sample, as a table."""
         node = self.scorer.start(test.take(np.array([row])).X).nodes
         labels = self.space.classes.tolist()
-        walk = answer.rule.walk(node, [str(label) for label in labels])
+        walk = answer.rule.steps(node, [str(label) for label in labels])
         return str(LabelTrace.of(labels, walk, answer.sets[row], frozenset()))
 
 

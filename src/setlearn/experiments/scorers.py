@@ -12,9 +12,9 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 from setlearn import SequenceSetGenerator
 from setlearn.experiments.recipes import LabelRecipe, SequenceRecipe
-from setlearn.networks.sequence_sigmoid import SequenceSigmoidNetwork
-from setlearn.networks.sigmoid import SigmoidNetwork
-from setlearn.scorers.mixture import SetMixture
+from setlearn.learners.sequence_sigmoid_network import SequenceSigmoidNetwork
+from setlearn.learners.set_mixture import SetMixture
+from setlearn.learners.sigmoid_network import SigmoidNetwork
 
 __all__ = [
     "ENCODER_DECODER",

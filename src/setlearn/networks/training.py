@@ -24,7 +24,7 @@ from setlearn.networks.checkpoint import (
     unfiled,
     write_checkpoint,
 )
-from setlearn.networks.surroundings import CPU, rng_states, seeded, set_rng_states
+from setlearn.networks.runtime import CPU, rng_states, seeded, set_rng_states
 from setlearn.progress import progress
 
 if TYPE_CHECKING:

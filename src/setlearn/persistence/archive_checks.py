@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from setlearn.datasets.files.npy_header import read_npy_header
 from setlearn.errors import ModelError
+from setlearn.files.npy_header import read_npy_header
 
 __all__ = ["check_archive", "check_builders", "unsound"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from setlearn.datasets.files import Row
 from setlearn.errors import DataError
+from setlearn.files import Row
 from setlearn.records.cells import as_number
 from setlearn.records.column_names import listed_names, resolve_names
 from setlearn.records.columns import Column

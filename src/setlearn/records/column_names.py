@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
-from setlearn.datasets.files import Row
 from setlearn.errors import DataError
+from setlearn.files import Row
 
 __all__ = ["count_columns", "listed_names", "no_column", "resolve_names"]
 

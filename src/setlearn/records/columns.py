@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from setlearn.datasets.files import Row
 from setlearn.errors import DataError, ParameterError
+from setlearn.files import Row
 from setlearn.records.cells import Cell, as_number, as_text, is_missing, says_missing, shown
 from setlearn.records.column_names import count_columns, no_column, resolve_names
 from setlearn.records.kinds import KINDS, Kind, guess_kind, is_constant

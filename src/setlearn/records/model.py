@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from setlearn.datasets.files import Row
 from setlearn.errors import ParameterError
+from setlearn.files import Row
 from setlearn.records.other_targets import other_targets, spelled_as_labels
 from setlearn.records.readers import RecordReader
 from setlearn.records.rows import as_rows

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from setlearn.datasets.files import Row
 from setlearn.errors import DataError, ParameterError
+from setlearn.files import Row
 from setlearn.records.column_notes import column_notes
 from setlearn.records.columns import Column, guess_columns, inputs_of
 from setlearn.records.kinds import Kind

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from setlearn.datasets.files import Row
+from setlearn.files import Row
 from setlearn.nodes import FloatArray
 from setlearn.records.columns import Column
 from setlearn.records.encoders import Encoder, KeyEncoder, NumericEncoder

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from setlearn.datasets.files import Row
 from setlearn.errors import DataError, KindError
+from setlearn.files import Row
 from setlearn.records.cells import shown
 from setlearn.records.column_names import listed_names
 from setlearn.records.columns import Column

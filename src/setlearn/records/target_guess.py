@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
-from setlearn.datasets.files import Row
 from setlearn.errors import DataError, ParameterError
+from setlearn.files import Row
 from setlearn.records.cells import is_missing
 from setlearn.records.column_names import count_columns, listed_names, resolve_names
 from setlearn.records.columns import spread

@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from setlearn.datasets.files import Row
 from setlearn.errors import DataError
+from setlearn.files import Row
 from setlearn.records.cells import as_list, as_number, is_missing, shown
 from setlearn.records.column_names import no_column
 

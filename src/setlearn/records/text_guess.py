@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
-from setlearn.datasets.files import Row
 from setlearn.errors import DataError, ParameterError
+from setlearn.files import Row
 from setlearn.records.columns import Column, inputs_of, spread
 from setlearn.records.kinds import Kind
 from setlearn.records.targets import TargetReader

@@ -2,12 +2,12 @@
 
 from setlearn.rules.auto import Auto
 from setlearn.rules.base import Rule
-from setlearn.rules.cnn import LambdaCNN
 from setlearn.rules.expected_f import ExpectedF
+from setlearn.rules.lambda_cnn import LambdaCNN
+from setlearn.rules.lambda_rnn import LambdaRNN
 from setlearn.rules.lambda_set import LambdaSet
 from setlearn.rules.margin import Margin
 from setlearn.rules.risk_control import RiskControl
-from setlearn.rules.rnn import LambdaRNN
 from setlearn.rules.threshold import Threshold
 from setlearn.rules.top_k import TopK
 

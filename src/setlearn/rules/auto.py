@@ -16,8 +16,8 @@ from setlearn.rules.expected_f import ExpectedF
 from setlearn.rules.folds import sample_folds
 from setlearn.rules.lambda_set import LambdaSet
 from setlearn.rules.margin import Margin
+from setlearn.rules.steps import Steps
 from setlearn.rules.threshold import Threshold
-from setlearn.rules.walk import Walk
 
 __all__ = ["Auto", "MeanF1"]
 
@@ -122,10 +122,10 @@ class Auto(Rule):
         self._check_fitted("rule_")
         return self.rule_.accept(nodes)
 
-    def walk(self, node: Nodes, names: Sequence[str]) -> Walk:
+    def steps(self, node: Nodes, names: Sequence[str]) -> Steps:
         """Tell the winner's story."""
         self._check_fitted("rule_")
-        return self.rule_.walk(node, names)
+        return self.rule_.steps(node, names)
 
     def reason_against(self, node: Nodes, choice: int, name: str) -> str:
         """Say why the winner did not keep it."""

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from setlearn.errors import DataError, NotFittedError, ParameterError
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, dense_mask
-from setlearn.rules.walk import Pick, Walk
+from setlearn.rules.steps import Pick, Steps
 
 __all__ = ["Rule"]
 
@@ -38,7 +38,7 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
     """
 
     @property
-    def learns(self) -> bool:
+    def needs_fit(self) -> bool:
         """Whether ``accept`` needs a ``fit`` before; a rule with all numbers given does not."""
         return True
 
@@ -90,7 +90,7 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
         """
         return np.ones(len(sample), dtype=bool)
 
-    def walk(self, node: Nodes, names: Sequence[str]) -> Walk:
+    def steps(self, node: Nodes, names: Sequence[str]) -> Steps:
         """Tell how the set at one choice point came about, best choice first.
 
         This one serves every rule that looks at all choices at once; a rule with a process of
@@ -107,10 +107,10 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
             picks.append(Pick(scores, penalties, winner, True, memory))
         rejected = best_first(scores, ~kept & ~known)
         if not rejected:
-            return Walk(tuple(picks), "every choice is in the set")
+            return Steps(tuple(picks), "every choice is in the set")
         runner_up = rejected[0]
         picks.append(Pick(scores, penalties, runner_up, False, memory))
-        return Walk(tuple(picks), self.reason_against(node, runner_up, names[runner_up]))
+        return Steps(tuple(picks), self.reason_against(node, runner_up, names[runner_up]))
 
     def reason_against(self, node: Nodes, choice: int, name: str) -> str:
         """Say in one line why a choice was not kept."""

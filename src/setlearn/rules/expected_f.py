@@ -17,8 +17,8 @@ import numpy as np
 from setlearn.errors import DataError, ParameterError
 from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray, Mask, Nodes
 from setlearn.rules.base import Rule, check_positive
-from setlearn.rules.belief import Belief
 from setlearn.rules.independent_choices import IndependentChoices, quadrature
+from setlearn.rules.set_distribution import SetDistribution
 from setlearn.rules.weighted_sets import WeightedSets, posterior
 
 __all__ = ["ExpectedF"]
@@ -73,7 +73,7 @@ class ExpectedF(Rule):
         self.min_size = min_size
 
     @property
-    def learns(self) -> bool:
+    def needs_fit(self) -> bool:
         """Nothing: the probabilities say it all."""
         return False
 
@@ -159,7 +159,7 @@ class ExpectedF(Rule):
             f"without it {belief.expected(without)[0]:.4g}"
         )
 
-    def _beliefs(self, nodes: Nodes) -> Iterator[tuple[IntArray, Belief]]:
+    def _beliefs(self, nodes: Nodes) -> Iterator[tuple[IntArray, SetDistribution]]:
         """What to believe about the true set of each choice point, a block of them at a time."""
         beta = float(self.beta)
         known = np.zeros(nodes.probabilities.shape, bool) if nodes.known is None else nodes.known
@@ -179,7 +179,7 @@ class ExpectedF(Rule):
             yield rows, IndependentChoices(nodes.membership[rows], known[rows], beta)
 
 
-def _best_size(belief: Belief, min_size: int = 0) -> IntArray:
+def _best_size(belief: SetDistribution, min_size: int = 0) -> IntArray:
     """The size of the set with the highest expected F, (n,); at least what is known."""
     n_choices = belief.overlap.shape[1]
     square = belief.beta**2

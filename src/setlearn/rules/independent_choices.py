@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 
 from setlearn.nodes import BoolArray, FloatArray, IntArray
-from setlearn.rules.belief import first_of
+from setlearn.rules.set_distribution import first_of
 
 __all__ = ["IndependentChoices", "quadrature"]
 

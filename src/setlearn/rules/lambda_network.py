@@ -79,7 +79,7 @@ class LambdaNetwork(Rule):
 
     def fit(self, nodes: Nodes, positive: Mask) -> Self:
         """Train the network on most samples, and on the others watch it and tune the cut."""
-        from setlearn.networks.surroundings import seeded
+        from setlearn.networks.runtime import seeded
         from setlearn.networks.training import hold_out
 
         self.check_parameters()
@@ -149,7 +149,7 @@ class LambdaNetwork(Rule):
         held_rows: IntArray,
         seed: int,
     ) -> list[Epoch]:
-        from setlearn.networks.surroundings import one_thread
+        from setlearn.networks.runtime import one_thread
         from setlearn.networks.training import Trainer
 
         trainer = Trainer(

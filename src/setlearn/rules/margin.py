@@ -22,7 +22,7 @@ from setlearn.rules.base import (
 )
 from setlearn.rules.floor import best_floor
 from setlearn.rules.max_margin import Gaps, judge, solve
-from setlearn.rules.walk import Pick, Walk
+from setlearn.rules.steps import Pick, Steps
 
 __all__ = ["Margin"]
 
@@ -97,7 +97,7 @@ class Margin(Rule):
         self.min_size = min_size
 
     @property
-    def learns(self) -> bool:
+    def needs_fit(self) -> bool:
         """Whether λ, or what to do where sets may be empty, is left open."""
         return self.lam is None or not self.min_size
 
@@ -129,12 +129,12 @@ class Margin(Rule):
             kept[self._under_floor(nodes, floor)] = False
         return fill_up(kept, nodes, min_size) if min_size > 1 else kept
 
-    def walk(self, node: Nodes, names: Sequence[str]) -> Walk:
+    def steps(self, node: Nodes, names: Sequence[str]) -> Steps:
         """The paper's loop to the letter: penalise, pick, remember, stop at a repeat."""
         scores, lam = self._scores(node)[0], self._lam_at(node)[0]
         floor = getattr(self, "floor_", -np.inf)
         if self._under_floor(node, floor)[0]:
-            return Walk((), f"the best score {scores.max():.4g} lies under the floor {floor:.4g}")
+            return Steps((), f"the best score {scores.max():.4g} lies under the floor {floor:.4g}")
         known = np.zeros(len(scores), bool) if node.known is None else node.known[0]
         counts = known.astype(scores.dtype)  # so that penalties round as they do in ``accept``
         memory = tuple(np.flatnonzero(known).tolist())
@@ -151,9 +151,9 @@ class Margin(Rule):
             picks.append(Pick(penalised, penalties, winner, bool(new), memory))
             if repeats > self.rho * len(memory):
                 reason = self._why_stopped(names[winner], repeats, len(memory))
-                return self._filled_up(Walk(tuple(picks), reason), node.probabilities[0], scores)
+                return self._filled_up(Steps(tuple(picks), reason), node.probabilities[0], scores)
 
-    def _filled_up(self, walk: Walk, probabilities: FloatArray, scores: FloatArray) -> Walk:
+    def _filled_up(self, walk: Steps, probabilities: FloatArray, scores: FloatArray) -> Steps:
         """Go on with the best of the others where the process ended short of ``min_size``."""
         last, min_size = walk.picks[-1], self._min_size_now()
         others = np.ones(len(scores), bool)
@@ -165,7 +165,7 @@ class Margin(Rule):
         for winner in missing:
             memory += (winner,)
             picks.append(Pick(scores, np.zeros_like(scores), winner, True, memory))
-        return Walk(tuple(picks), f"{walk.reason}; min_size = {min_size} asks for more")
+        return Steps(tuple(picks), f"{walk.reason}; min_size = {min_size} asks for more")
 
     def reason_against(self, node: Nodes, choice: int, name: str) -> str:
         """Say how the choice stands to the bar."""

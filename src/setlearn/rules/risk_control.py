@@ -139,6 +139,6 @@ def _elements(nodes: Nodes, positive: Mask, sample: IntArray) -> tuple[IntArray,
         ends = (choice == END) & (nodes.depth[row] > 0)
         row, choice = row[ends], choice[ends]
     membership = nodes.probabilities[row, choice]
-    if nodes.before is not None:
-        membership = nodes.before[row] * membership
+    if nodes.prefix_probability is not None:
+        membership = nodes.prefix_probability[row] * membership
     return sample[row], membership

@@ -53,7 +53,7 @@ class Threshold(Rule):
         self.min_size = min_size
 
     @property
-    def learns(self) -> bool:
+    def needs_fit(self) -> bool:
         """Whether anything is left open."""
         return self.cut == "tuned" or self.min_size is None
 

@@ -33,7 +33,7 @@ class TopK(Rule):
         self.k = k
 
     @property
-    def learns(self) -> bool:
+    def needs_fit(self) -> bool:
         """Nothing: k is given."""
         return False
 

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray, Nodes
-from setlearn.rules.belief import first_of
 from setlearn.rules.log_odds import log_odds
+from setlearn.rules.set_distribution import first_of
 
 __all__ = ["WeightedSets", "posterior"]
 

@@ -8,8 +8,8 @@ from typing import Self
 import numpy as np
 from scipy.special import logit
 
+from setlearn.learners.set_forest import SetForest
 from setlearn.nodes import BoolArray, FloatArray, Nodes
-from setlearn.scorers.set_forest import SetForest
 
 __all__ = ["ConditionalScores", "random_parts"]
 

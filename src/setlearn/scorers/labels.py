@@ -15,7 +15,7 @@ from sklearn.utils.validation import _num_samples
 
 from setlearn.errors import DataError
 from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray, Mask, Nodes, Step
-from setlearn.scorers.learners import (
+from setlearn.scorers.classifiers import (
     answers_indicators,
     class_probabilities,
     fit_learner,

@@ -108,7 +108,7 @@ class SequenceScorer:
         self, sample: IntArray, depth: IntArray, scores: FloatArray, before: FloatArray
     ) -> Nodes:
         if self.loss == "sequence":
-            return Nodes(sample, depth, scores, before=before)
+            return Nodes(sample, depth, scores, prefix_probability=before)
         return Nodes(sample, depth, before[:, None] * scores)
 
     def _probabilities(self, logits: Tensor) -> FloatArray:

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from setlearn.server.access_log import AccessLog
 from setlearn.server.bodies import is_drained, read_body
-from setlearn.server.leaving import answer_while_there
+from setlearn.server.client_disconnect import answer_while_there
 from setlearn.server.problems import Problem, problem_response
 from setlearn.server.settings import Settings
 

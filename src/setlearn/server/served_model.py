@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from setlearn.datasets.files.plain_values import plain
 from setlearn.errors import SetlearnError
+from setlearn.files.plain_values import plain
 from setlearn.persistence import SavedModel, read_model
 from setlearn.records import RecordModel, reading_x
 from setlearn.rules import Margin
