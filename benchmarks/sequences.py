@@ -23,7 +23,7 @@ from setlearn.errors import TruncationWarning
 from setlearn.estimators.sequence_training import SequenceTraining, new_network
 from setlearn.generate import Bounds, generate
 from setlearn.networks import LSTM
-from setlearn.networks.training import Plan
+from setlearn.networks.training_settings import TrainingPlan
 from setlearn.nodes import Nodes, Step
 from setlearn.scorers.sequences import SequenceScorer
 from setlearn.sequence_inputs import learn_inputs
@@ -96,7 +96,7 @@ def training_ratio():
         network = new_network(LSTM(), reader, inputs, vocabulary, "cpu", 0)
         trie = Trie.of(sequences, len(inputs))
         training = SequenceTraining(network, inputs, sequences, trie, Bounds(9, 64, 64), "sequence")
-        optimizer = Plan().optimizer(list(network.parameters()))
+        optimizer = TrainingPlan().optimizer(list(network.parameters()))
         order = rng.permutation(len(inputs))
 
         def run():

@@ -21,7 +21,8 @@ import setlearn.networks.training as training
 from setlearn.errors import DataError, ParameterError, SetlearnError
 from setlearn.networks.checkpoint import read_checkpoint
 from setlearn.networks.runtime import pick_device, seeded
-from setlearn.networks.training import Plan, Trainer, hold_out
+from setlearn.networks.training import Trainer, _optimizer, hold_out
+from setlearn.networks.training_settings import TrainingPlan
 
 N_ROWS = 100
 
@@ -42,7 +43,7 @@ def line_trainer(plan=None, *, seed=0, n_rows=N_ROWS, width=4, checkpoint=None, 
         return -float(nn.functional.mse_loss(network(x), target))
 
     options.setdefault("evaluate", merit)
-    plan = plan or Plan(batch_size=16, learning_rate=0.01, max_steps=300, evaluate_every=20)
+    plan = plan or TrainingPlan(batch_size=16, learning_rate=0.01, max_steps=300, evaluate_every=20)
     return Trainer(network, loss, n_rows, plan, seed=seed, checkpoint=checkpoint, **options)
 
 
@@ -81,7 +82,7 @@ class TestFit:
             seen.append(weights_of(trainer))
             return next(merits)
 
-        plan = Plan(batch_size=16, patience=3, evaluate_every=1)
+        plan = TrainingPlan(batch_size=16, patience=3, evaluate_every=1)
         trainer = line_trainer(plan, evaluate=merit)
         history = trainer.fit()
         assert len(history) == 5  # patience of 3 after the second
@@ -99,7 +100,9 @@ class TestFit:
 
     def test_every_row_is_seen_once_a_pass(self):
         seen = []
-        trainer = line_trainer(Plan(batch_size=30, max_steps=4, evaluate_every=1), evaluate=None)
+        trainer = line_trainer(
+            TrainingPlan(batch_size=30, max_steps=4, evaluate_every=1), evaluate=None
+        )
         loss = trainer.loss
         trainer.loss = lambda rows: (seen.extend(rows.tolist()), loss(rows))[1]
         trainer.fit()
@@ -108,8 +111,8 @@ class TestFit:
 
     def test_weight_decay_chooses_adamw(self):
         parameters = [nn.Parameter(torch.ones(1))]
-        assert type(Plan().optimizer(parameters)) is torch.optim.Adam
-        decayed = Plan(weight_decay=0.1).optimizer(parameters)
+        assert type(_optimizer(parameters, TrainingPlan())) is torch.optim.Adam
+        decayed = _optimizer(parameters, TrainingPlan(weight_decay=0.1))
         assert type(decayed) is torch.optim.AdamW
         assert decayed.defaults["weight_decay"] == 0.1
 
@@ -117,7 +120,7 @@ class TestFit:
 class TestClipping:
     def gradient_norm(self, clip, monkeypatch):
         norms = []
-        trainer = line_trainer(Plan(max_steps=1, clip=clip), evaluate=None)
+        trainer = line_trainer(TrainingPlan(max_steps=1, clip=clip), evaluate=None)
         loss = trainer.loss
         trainer.loss = lambda rows: 1e3 * loss(rows)
         step = trainer._optimizer.step
@@ -298,7 +301,7 @@ class TestCheckpoint:
             network,
             lambda rows: network(x[rows]).square().mean(),
             4,
-            Plan(max_steps=5),
+            TrainingPlan(max_steps=5),
             seed=0,
             checkpoint=tmp_path,
         )
@@ -311,7 +314,7 @@ class TestCheckpoint:
             ({"seed": 5}, "seed was 0, is 5"),
             ({"n_rows": 50}, "n_rows was 100, is 50"),
             ({"width": 6}, r"shape of 0.weight was \[4, 3\], is \[6, 3\]"),
-            ({"plan": Plan(learning_rate=0.5)}, "learning_rate was 0.01, is 0.5"),
+            ({"plan": TrainingPlan(learning_rate=0.5)}, "learning_rate was 0.01, is 0.5"),
             ({"evaluate": None}, "held_out was True, is False"),
             ({"facts": {"data": "b"}}, "data was absent, is b"),
         ],
@@ -384,11 +387,11 @@ class TestErrors:
     )
     def test_a_plan_that_cannot_be_is_refused(self, name, value):
         with pytest.raises(ParameterError, match=f"{name} must be"):
-            Plan(**{name: value})
+            TrainingPlan(**{name: value})
 
     def test_no_rows(self):
         with pytest.raises(ParameterError, match="n_rows must be"):
-            Trainer(nn.Linear(1, 1), lambda rows: rows, 0, Plan(), seed=0)
+            Trainer(nn.Linear(1, 1), lambda rows: rows, 0, TrainingPlan(), seed=0)
 
 
 class TestPickDevice:

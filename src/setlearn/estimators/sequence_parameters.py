@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -13,13 +13,11 @@ from setlearn.errors import DataError, KindError, ParameterError
 from setlearn.generate import Bounds
 from setlearn.label_sets import LabelSets
 from setlearn.networks.recipes import LSTM, Transformer
+from setlearn.networks.training_settings import TrainingPlan
 from setlearn.rules import Margin, Rule, Threshold
 from setlearn.scorers.base import Loss
 from setlearn.trie import Trie
 from setlearn.vocabulary import Split, Tokeniser, Vocabulary
-
-if TYPE_CHECKING:
-    from setlearn.networks.training import Plan
 
 __all__ = [
     "check_bounds",
@@ -89,22 +87,20 @@ def loss_of(loss: Loss | None, recipe: Any) -> Loss:
     return chosen
 
 
-def plan_of(parameters: Any, recipe: Any, n_samples: int) -> Plan:
+def plan_of(parameters: Any, recipe: Any, n_samples: int) -> TrainingPlan:
     """How to train: what is given, and else what suits the network."""
-    from setlearn.networks.training import Plan
-
     names = ("batch_size", "learning_rate", "weight_decay", "max_steps")
     asked = {name: getattr(parameters, name) for name in names}
     given = {name: value for name, value in asked.items() if value is not None}
     suits = getattr(recipe, "training", LSTM.training)
-    plan = Plan(**{**suits, **given}, clip=parameters.clip, patience=parameters.patience)
+    plan = TrainingPlan(**{**suits, **given}, clip=parameters.clip, patience=parameters.patience)
     if asked["max_steps"] is None and plan.schedule == "one-cycle":
         # Nothing tells such a plan when to stop, so it must be long enough for the data.
         plan = replace(plan, max_steps=max(plan.max_steps, plan.steps_for(PASSES, n_samples)))
     return plan
 
 
-def held_out_share(validation: float | None, plan: Plan, rule: Rule) -> float:
+def held_out_share(validation: float | None, plan: TrainingPlan, rule: Rule) -> float:
     """The share that is asked for, or a fifth if something is learned from it."""
     if validation is not None:
         return validation

@@ -16,7 +16,8 @@ from setlearn.generate import Bounds, generate
 from setlearn.metrics import mean_f1
 from setlearn.networks.runtime import one_thread, pick_device, seeded
 from setlearn.networks.sequence_network import LOSSES, SequenceNetwork, check_shapes
-from setlearn.networks.training import Epoch, Plan, Trainer, hold_out
+from setlearn.networks.training import Epoch, Trainer, hold_out
+from setlearn.networks.training_settings import TrainingPlan
 from setlearn.nodes import IntArray
 from setlearn.scorers.base import Loss
 from setlearn.scorers.sequences import SequenceScorer, encode_inputs
@@ -87,7 +88,12 @@ class SequenceTraining:
         self.watched = (self.held_out if len(self.held_out) else self.train)[:WATCHED]
 
     def fit(
-        self, plan: Plan, rng: np.random.RandomState, *, checkpoint: Path | None, verbose: bool
+        self,
+        plan: TrainingPlan,
+        rng: np.random.RandomState,
+        *,
+        checkpoint: Path | None,
+        verbose: bool,
     ) -> list[Epoch]:
         """Train on most samples, watching those that are held out."""
         trainer = Trainer(

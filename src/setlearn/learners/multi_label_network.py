@@ -13,13 +13,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length
 
 from setlearn.errors import DataError, NotFittedError
+from setlearn.networks.training_settings import TrainingPlan
 
 if TYPE_CHECKING:
     import torch
     from numpy.typing import NDArray
     from torch import Tensor, nn
 
-    from setlearn.networks.training import Plan
     from setlearn.nodes import FloatArray, IntArray
 
 __all__ = ["MultiLabelNetwork", "dense", "is_sparse"]
@@ -168,10 +168,8 @@ class MultiLabelNetwork(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
             self.history_ = trainer.fit()
         self.network_ = network.cpu().double()
 
-    def _plan(self, *, watched: bool) -> Plan:
-        from setlearn.networks.training import Plan
-
-        return Plan(
+    def _plan(self, *, watched: bool) -> TrainingPlan:
+        return TrainingPlan(
             batch_size=self.batch_size,
             learning_rate=self.learning_rate,
             weight_decay=self.weight_decay,

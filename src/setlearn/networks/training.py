@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, Required, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Required, TypedDict, cast
 
 import numpy as np
 import torch
@@ -25,6 +25,7 @@ from setlearn.networks.checkpoint import (
     write_checkpoint,
 )
 from setlearn.networks.runtime import CPU, rng_states, seeded, set_rng_states
+from setlearn.networks.training_settings import TrainingPlan, check_count
 from setlearn.progress import progress
 
 if TYPE_CHECKING:
@@ -33,10 +34,7 @@ if TYPE_CHECKING:
 
     from setlearn.nodes import IntArray
 
-__all__ = ["Epoch", "Plan", "Trainer", "hold_out"]
-
-WARM_UP = 0.15
-"""The share of a one-cycle schedule in which the learning rate rises."""
+__all__ = ["Epoch", "Trainer", "hold_out"]
 
 SAVE_EVERY = 100
 """Steps between checkpoints: some seconds of work that a crash can cost."""
@@ -57,95 +55,6 @@ class Epoch(TypedDict, total=False):
     held_out_loss: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class Plan:
-    """How to train. The length follows the data: steps and patience, not a number of epochs.
-
-    Parameters
-    ----------
-    batch_size : int
-        Rows looked at in one step.
-    learning_rate : float
-        Of Adam; the highest one under a schedule.
-    schedule : {"constant", "one-cycle"}
-        "one-cycle" lets the learning rate rise, then fall to almost nothing at ``max_steps``.
-        Then training does not stop early, for the best comes last.
-    weight_decay : float
-        Above 0, AdamW takes Adam's place.
-    clip : float
-        The largest norm of the gradient; ``math.inf`` leaves gradients as they are.
-    max_steps : int
-        Training ends here at the latest.
-    evaluate_every : int
-        An epoch is a whole number of passes over the rows, as many as it takes to make this
-        many steps, and at least one. An evaluation ends each epoch.
-    patience : int
-        Evaluations without improvement before training stops.
-
-    Examples
-    --------
-    >>> Plan(batch_size=15).learning_rate
-    0.001
-    >>> Plan(batch_size=0)
-    Traceback (most recent call last):
-    ...
-    setlearn.errors.ParameterError: batch_size must be a whole number from 1 up, got 0
-    """
-
-    batch_size: int = 64
-    learning_rate: float = 1e-3
-    weight_decay: float = 0.0
-    clip: float = 1.0
-    max_steps: int = 4000
-    evaluate_every: int = 50
-    patience: int = 10
-    schedule: Literal["constant", "one-cycle"] = "constant"
-
-    def __post_init__(self) -> None:
-        for name in ("batch_size", "max_steps", "evaluate_every", "patience"):
-            _check_count(name, getattr(self, name))
-        if not 0 < self.learning_rate < math.inf:
-            raise ParameterError(f"learning_rate must be above 0, got {self.learning_rate!r}")
-        if not 0 <= self.weight_decay < math.inf:
-            raise ParameterError(f"weight_decay must be 0 or more, got {self.weight_decay!r}")
-        if not self.clip > 0:
-            raise ParameterError(
-                f"clip must be above 0, got {self.clip!r}; math.inf turns clipping off"
-            )
-
-    def rate_at(self, step: int) -> float:
-        """The learning rate of a step, counted from 0.
-
-        >>> plan = Plan(learning_rate=1.0, max_steps=100, schedule="one-cycle")
-        >>> [round(plan.rate_at(step), 2) for step in (0, 15, 50, 99)]
-        [0.04, 1.0, 0.64, 0.0]
-        """
-        if self.schedule == "constant":
-            return self.learning_rate
-        peak = WARM_UP * self.max_steps
-        if step < peak:
-            low, share = 1 / 25, step / peak
-        else:
-            low, share = 1e-4, (self.max_steps - step) / (self.max_steps - peak)
-        # Half a cosine, from low to 1 as the share goes from 0 to 1.
-        return self.learning_rate * (low + (1 - low) * (1 - math.cos(math.pi * share)) / 2)
-
-    def steps_for(self, passes: int, n_rows: int) -> int:
-        """How many steps go through all rows that many times."""
-        return passes * math.ceil(n_rows / self.batch_size)
-
-    def passes_per_epoch(self, n_rows: int) -> int:
-        """How many times an epoch goes through all rows."""
-        steps_per_pass = math.ceil(n_rows / self.batch_size)
-        return math.ceil(self.evaluate_every / steps_per_pass)
-
-    def optimizer(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
-        """Adam, or AdamW where weights decay."""
-        if self.weight_decay == 0:
-            return torch.optim.Adam(parameters, lr=self.learning_rate)
-        return torch.optim.AdamW(parameters, lr=self.learning_rate, weight_decay=self.weight_decay)
-
-
 class Trainer:
     """Trains one network: fit → epoch → step.
 
@@ -161,7 +70,7 @@ class Trainer:
         The mean loss of the rows whose indices it is given, a tensor (batch,) on the CPU.
     n_rows : int
         Rows are numbered from 0 up to this.
-    plan : Plan
+    plan : TrainingPlan
         How to train.
     seed : int
         Where all randomness starts.
@@ -187,7 +96,8 @@ class Trainer:
     ...     line = nn.Linear(1, 1)
     >>> def loss(rows):
     ...     return nn.functional.mse_loss(line(x[rows]), 3 * x[rows])
-    >>> history = Trainer(line, loss, 50, Plan(learning_rate=0.1, max_steps=200), seed=0).fit()
+    >>> plan = TrainingPlan(learning_rate=0.1, max_steps=200)
+    >>> history = Trainer(line, loss, 50, plan, seed=0).fit()
     >>> history[-1]["step"], round(line.weight.item(), 2)
     (200, 3.0)
     """
@@ -197,7 +107,7 @@ class Trainer:
         network: nn.Module,
         loss: Callable[[Tensor], Tensor],
         n_rows: int,
-        plan: Plan,
+        plan: TrainingPlan,
         *,
         seed: int,
         evaluate: Callable[[], float | dict[str, float]] | None = None,
@@ -206,7 +116,7 @@ class Trainer:
         checkpoint: Path | None = None,
         facts: Mapping[str, str] | None = None,
     ) -> None:
-        _check_count("n_rows", n_rows)
+        check_count("n_rows", n_rows)
         self.network = network
         self.loss = loss
         self.n_rows = int(n_rows)
@@ -220,7 +130,7 @@ class Trainer:
         self.history: list[Epoch] = []
         self._parameters = [p for p in network.parameters() if p.requires_grad]
         self._device = next((p.device for p in network.parameters()), CPU)
-        self._optimizer = plan.optimizer(self._parameters)
+        self._optimizer = _optimizer(self._parameters, plan)
         self._row_order = torch.Generator().manual_seed(self.seed)
         self._step_count = 0
         self._best_score = -math.inf
@@ -373,6 +283,13 @@ class Trainer:
         self._optimizer.load_state_dict({**self._optimizer.state_dict(), "state": moments})
 
 
+def _optimizer(parameters: list[nn.Parameter], plan: TrainingPlan) -> torch.optim.Optimizer:
+    """Adam, or AdamW where weights decay."""
+    if plan.weight_decay == 0:
+        return torch.optim.Adam(parameters, lr=plan.learning_rate)
+    return torch.optim.AdamW(parameters, lr=plan.learning_rate, weight_decay=plan.weight_decay)
+
+
 def hold_out(
     groups: IntArray, fraction: float, rng: np.random.RandomState
 ) -> tuple[IntArray, IntArray]:
@@ -389,8 +306,3 @@ def hold_out(
         return np.arange(len(groups)), np.arange(0)
     is_held = np.isin(groups, rng.permutation(units)[:n_held])
     return np.flatnonzero(~is_held), np.flatnonzero(is_held)
-
-
-def _check_count(name: str, value: object) -> None:
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
-        raise ParameterError(f"{name} must be a whole number from 1 up, got {value!r}")

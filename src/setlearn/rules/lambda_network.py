@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from setlearn.errors import DataError
+from setlearn.networks.training_settings import TrainingPlan
 from setlearn.nodes import BoolArray, IntArray, Mask, Nodes, dense_mask
 from setlearn.rules.base import Rule, check_min_size, check_positive, fill_up, learned_min_size
 from setlearn.rules.log_odds import log_odds
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor, nn
 
-    from setlearn.networks.training import Epoch, Plan
+    from setlearn.networks.training import Epoch
 
 __all__ = ["LambdaNetwork", "log_odds"]
 
@@ -165,10 +166,8 @@ class LambdaNetwork(Rule):
         with one_thread():
             return trainer.fit()
 
-    def _plan(self) -> Plan:
-        from setlearn.networks.training import Plan
-
-        return Plan(
+    def _plan(self) -> TrainingPlan:
+        return TrainingPlan(
             batch_size=self.batch_size,
             learning_rate=self.learning_rate,
             max_steps=self.max_steps,

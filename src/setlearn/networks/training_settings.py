@@ -1,0 +1,227 @@
+"""How to train a network, as one value that every class that trains shares. Needs no torch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from setlearn.errors import ParameterError
+
+__all__ = ["Schedule", "Training", "TrainingPlan", "TrainsNetwork", "check_count"]
+
+Schedule = Literal["constant", "one-cycle"]
+
+WARM_UP = 0.15
+"""The share of a one-cycle schedule in which the learning rate rises."""
+
+
+class Training(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
+    """How to train a network. What is left at None is set to what suits the network.
+
+    Parameters
+    ----------
+    batch_size : int, optional
+        Samples per step.
+    learning_rate : float, optional
+        The learning rate of Adam; under a schedule, the highest one.
+    weight_decay : float, optional
+        Above 0, AdamW is used instead of Adam.
+    clip : float, optional
+        The largest norm of the gradient; ``math.inf`` turns clipping off.
+    max_steps : int, optional
+        The number of steps after which training ends at the latest.
+    evaluate_every : int, optional
+        The number of steps between evaluations, rounded up to whole passes over the samples.
+    patience : int, optional
+        Evaluations without improvement before training stops. Not used by "one-cycle".
+    schedule : {"constant", "one-cycle"}, optional
+        With "one-cycle" the learning rate rises, then falls to almost zero at ``max_steps``.
+    validation : float in [0, 1), optional
+        The share of the samples that is held out, to stop early and to fit a rule.
+    device : str, default="auto"
+        "auto" uses CUDA or MPS where available.
+    checkpoint : str or Path, optional
+        A folder for the state of training. An interrupted fit continues from there.
+    verbose : bool, default=False
+        Show a progress bar on stderr; nothing is shown without a terminal.
+
+    Examples
+    --------
+    >>> from setlearn.networks import Training
+    >>> Training(max_steps=100).set_params(learning_rate=0.01)
+    Training(learning_rate=0.01, max_steps=100)
+    """
+
+    def __init__(
+        self,
+        *,
+        batch_size: int | None = None,
+        learning_rate: float | None = None,
+        weight_decay: float | None = None,
+        clip: float | None = None,
+        max_steps: int | None = None,
+        evaluate_every: int | None = None,
+        patience: int | None = None,
+        schedule: Schedule | None = None,
+        validation: float | None = None,
+        device: str = "auto",
+        checkpoint: str | Path | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.clip = clip
+        self.max_steps = max_steps
+        self.evaluate_every = evaluate_every
+        self.patience = patience
+        self.schedule = schedule
+        self.validation = validation
+        self.device = device
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+
+    def plan(self, suited: Mapping[str, Any]) -> TrainingPlan:
+        """Fill in what was left open.
+
+        Parameters
+        ----------
+        suited : mapping
+            What suits the network, by the names of `TrainingPlan`'s fields.
+
+        Returns
+        -------
+        TrainingPlan
+            Its own defaults hold for what is given neither here nor there.
+
+        Raises
+        ------
+        ParameterError
+            If a number is out of range.
+        """
+        names = TrainingPlan.__dataclass_fields__
+        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        return TrainingPlan(**{**suited, **given})
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingPlan:
+    """A training with every number known. The parameters are those of `Training`.
+
+    Examples
+    --------
+    >>> TrainingPlan(batch_size=15).learning_rate
+    0.001
+    >>> TrainingPlan(batch_size=0)
+    Traceback (most recent call last):
+    ...
+    setlearn.errors.ParameterError: batch_size must be a whole number of at least 1, got 0
+    """
+
+    batch_size: int = 64
+    learning_rate: float = 1e-3
+    weight_decay: float = 0.0
+    clip: float = 1.0
+    max_steps: int = 4000
+    evaluate_every: int = 50
+    patience: int = 10
+    schedule: Schedule = "constant"
+
+    def __post_init__(self) -> None:
+        for name in ("batch_size", "max_steps", "evaluate_every", "patience"):
+            check_count(name, getattr(self, name))
+        if not 0 < self.learning_rate < math.inf:
+            raise ParameterError(f"learning_rate must be above 0, got {self.learning_rate!r}")
+        if not 0 <= self.weight_decay < math.inf:
+            raise ParameterError(f"weight_decay must be 0 or more, got {self.weight_decay!r}")
+        if not self.clip > 0:
+            raise ParameterError(
+                f"clip must be above 0, got {self.clip!r}; math.inf turns clipping off"
+            )
+        if self.schedule not in ("constant", "one-cycle"):
+            raise ParameterError(
+                f'schedule must be "constant" or "one-cycle", got {self.schedule!r}'
+            )
+
+    def rate_at(self, step: int) -> float:
+        """The learning rate of a step, counted from 0.
+
+        >>> plan = TrainingPlan(learning_rate=1.0, max_steps=100, schedule="one-cycle")
+        >>> [round(plan.rate_at(step), 2) for step in (0, 15, 50, 99)]
+        [0.04, 1.0, 0.64, 0.0]
+        """
+        if self.schedule == "constant":
+            return self.learning_rate
+        peak = WARM_UP * self.max_steps
+        if step < peak:
+            low, share = 1 / 25, step / peak
+        else:
+            low, share = 1e-4, (self.max_steps - step) / (self.max_steps - peak)
+        # Half a cosine, from low to 1 as the share goes from 0 to 1.
+        return self.learning_rate * (low + (1 - low) * (1 - math.cos(math.pi * share)) / 2)
+
+    def steps_for(self, passes: int, n_rows: int) -> int:
+        """The number of steps in so many passes over all rows."""
+        return passes * math.ceil(n_rows / self.batch_size)
+
+    def passes_per_epoch(self, n_rows: int) -> int:
+        """The number of passes over all rows between two evaluations."""
+        steps_per_pass = math.ceil(n_rows / self.batch_size)
+        return math.ceil(self.evaluate_every / steps_per_pass)
+
+
+class TrainsNetwork:
+    """A mixin for estimators that train a network and have a parameter ``training``."""
+
+    training: Training | None
+    suited_training: ClassVar[Mapping[str, Any]] = {}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters; ``training__max_steps`` and the like work also if training is None.
+
+        Parameters
+        ----------
+        **parameters : dict
+            Parameters of the estimator, or of parts of it as ``part__parameter``.
+
+        Returns
+        -------
+        self
+        """
+        nested = any(name.startswith("training__") for name in parameters)
+        if nested and parameters.get("training", self.training) is None:
+            parameters = {**parameters, "training": Training()}
+        super().set_params(**parameters)  # type: ignore[misc]  # of scikit-learn's BaseEstimator
+        return self
+
+    def _training(self) -> Training:
+        """The training that was asked for, checked for its type."""
+        training = Training() if self.training is None else self.training
+        if not isinstance(training, Training):
+            raise ParameterError(
+                f"training must be a setlearn.networks.Training or None, got {training!r}; "
+                "write for instance Training(max_steps=500)"
+            )
+        return training
+
+    def _training_plan(self) -> TrainingPlan:
+        return self._training().plan(self.suited_training)
+
+
+def check_count(name: str, value: object) -> None:
+    """Raise unless the value is a whole number of at least 1.
+
+    Parameters
+    ----------
+    name : str
+        The name of the parameter, for the message.
+    value : object
+    """
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
+        raise ParameterError(f"{name} must be a whole number of at least 1, got {value!r}")
