@@ -57,7 +57,7 @@ def test_a_table_of_numbers_categories_and_flags(tmp_path):
         row |= {"is_big": int(row["size"] > 0.5), "is_red": int(row["colour"] == "red")}
     data = write_csv(tmp_path / "things.csv", rows)
     ended = fitted(data, "--target", "is_*", *LOGISTIC, "-o", tmp_path / "model")
-    assert "is_big, is_red: labels, one a column (2 in use)" in ended.err
+    assert "is_big, is_red: labels, one column per label (2 in use)" in ended.err
     assert "id: ignored" in ended.err
     refused = run("fit", data, "--target", "is_*", "--separator", ";", "-o", tmp_path / "model")
     assert refused.code == 2

@@ -68,17 +68,21 @@ def test_a_model_ranks_completes_and_tells(tagger):
 @pytest.mark.parametrize(
     ("records", "error", "message"),
     [
-        ("a text", KindError, "expected a list of records, got 'a text' alone; put it in a list"),
-        ({"title": "a"}, KindError, "got {'title': 'a'} alone"),
-        (Row("here", {}), KindError, "alone"),
-        (3, KindError, "got 3 alone"),
+        (
+            "a text",
+            KindError,
+            "expected a list of records, got the single value 'a text'; put it in a list",
+        ),
+        ({"title": "a"}, KindError, "got the single value {'title': 'a'}"),
+        (Row("here", {}), KindError, "got the single value Row"),
+        (3, KindError, "got the single value 3;"),
         ([], DataError, "there are 0 records"),
         (
             [{"titel": "a"}],
             DataError,
             "^record 0: there is no column 'title'; did you mean 'titel'",
         ),
-        (["a", ["b"]], DataError, r"^record 1: column 'title' holds \['b'\], which is no text"),
+        (["a", ["b"]], DataError, r"^record 1: column 'title' holds \['b'\], which is not a text"),
     ],
 )
 def test_what_is_no_record_is_refused(tagger, records, error, message):
@@ -90,9 +94,9 @@ def test_bare_values_need_a_single_column():
     rows = rows_of(a=[1, 0] * 5, b=[3, 5] * 5, y=["p", "q"] * 5)
     model = plan_records(rows).fit(rows, PLAIN)
     assert model.predict([{"a": 1, "b": 3}]) == [{"p"}]
-    with pytest.raises(KindError, match=r"^record 0 is 1; give a dict with the columns a, b"):
+    with pytest.raises(KindError, match=r"^record 0 is 1; pass a dict with the columns a, b"):
         model.predict([1])
-    with pytest.raises(KindError, match=r"^record 0 is 'a'; give a dict with all columns"):
+    with pytest.raises(KindError, match=r"^record 0 is 'a'; pass a dict with all columns"):
         plan_records(["a"])
 
 
