@@ -64,7 +64,7 @@ def test_the_right_encoding(tagger, tmp_path):
     [
         (("--target", "tag"), 3, "there is no column 'tag'; did you mean 'tags'?"),
         (("--input", "txt"), 3, "the columns are text, tags"),
-        (("--input", "tags"), 2, "'tags' is the target, so it cannot be an input too"),
+        (("--input", "tags"), 2, "'tags' is the target, so it cannot also be an input"),
         (("--format", "xls"), 2, "there is no format 'xls'; choose one of jsonl"),
     ],
 )

@@ -61,7 +61,7 @@ def test_a_table_of_numbers_categories_and_flags(tmp_path):
     assert "id: ignored" in ended.err
     refused = run("fit", data, "--target", "is_*", "--separator", ";", "-o", tmp_path / "model")
     assert refused.code == 2
-    assert "is for a column that holds sets, but is_big, is_red are one a label" in refused.err
+    assert "is for a column that holds sets, but there is one column per label (is_big, is_red)" in refused.err
     assert "colour: category" in ended.err
     row = json.dumps({"size": 0.9, "colour": "red"}).encode()
     [answer] = run("predict", tmp_path / "model", "-", stdin=row).answers
@@ -176,7 +176,7 @@ class TestInputsThatCannotBeRead:
         asked = ("--kind", "age=number", "--skip-bad", *LOGISTIC)
         ended = run("fit", people, *asked, "-o", tmp_path / "model")
         assert ended.code == 3
-        assert "people.csv holds no rows that can be used: all 6 were left out" in ended.err
+        assert "people.csv has no usable rows: all 6 were left out" in ended.err
 
 
 def test_quiet_also_where_there_is_nothing_to_resume(words, tmp_path):
@@ -190,11 +190,14 @@ def test_quiet_also_where_there_is_nothing_to_resume(words, tmp_path):
     ("asked", "message"),
     [
         (("--network", "lstm"), "--network is for sequences"),
-        (("--resume",), "--resume and --checkpoint are for sequences"),
-        (("--learner", "magic"), "is not one of 'mixture', 'logistic'"),
-        (("--rule", "magic"), "choose among auto, expected-f"),
+        (("--resume",), "--resume is for sequences"),
+        (("--checkpoint", "x"), "--checkpoint is for sequences"),
+        (("--max-steps", "5"), "--max-steps is for sequences"),
+        (("--learner", "magic"), "there is no learner 'magic'; choose one of"),
+        (("--task", "sequences", "--network", "magic"), "there is no network 'magic'; choose one"),
+        (("--rule", "magic"), "choose one of auto, expected-f"),
         (("--rule", "threshold:cut"), "name=value"),
-        (("--rule", "threshold:height=3"), "does not take that"),
+        (("--rule", "threshold:height=3"), "does not have these settings"),
         (("--kind", "text"), "--kind is written column=kind"),
         (("--kind", "text=colour"), "must be one of number, category"),
         (("--task", "sequences", "--tokens", "letters"), "--tokens is char or word"),

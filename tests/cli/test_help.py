@@ -71,7 +71,7 @@ def test_the_shell_completes_verbs_and_options():
         (("fit", "x.csv", "--fast"), "--fast"),
         (("fit", "x.csv", "--validation", "0.95"), "--validation"),
         (("fit", "x.csv", "--task", "numbers"), "--task"),
-        (("trace", "model"), "give either a file or --text"),
+        (("trace", "model"), "pass either a file or --text"),
     ],
 )
 def test_a_mistake_in_the_arguments(arguments, message):

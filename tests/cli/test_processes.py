@@ -90,12 +90,12 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
     assert '"code": 130' in out
     last = err.splitlines()[-1]
     assert last.startswith("setlearn: interrupted; ")
-    assert "the same command with --resume goes on from there" in last
+    assert "add --resume to the same command to continue" in last
     assert "Traceback" not in err
     assert not (tmp_path / "model").exists()
     without = run(*fit[3:])
     assert without.code == 2
-    assert "add --resume to go on with it" in without.err
+    assert "add --resume to continue it" in without.err
 
 
 def shown_at_a_terminal(*arguments, **environment):

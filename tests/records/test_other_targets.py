@@ -48,7 +48,7 @@ def test_labels_that_were_texts_are_known_as_numbers():
 
 
 def test_elements_are_known_by_their_spelling(on_indicator):
-    assert on_indicator.elements_named(["0", 1, "2"]) == {0, 1, "2"}
+    assert on_indicator.as_elements([["0", 1, "2"]]) == [{0, 1, "2"}]
     assert on_indicator.known_sets([{"known": "0;1"}], "known") == [{0, 1}]
 
 

@@ -160,11 +160,9 @@ def test_without_inputs_the_reasons_are_told():
 
 def test_the_model_must_suit_the_task():
     rows = rows_of(word=WORDS, y=FORMS)
-    with pytest.raises(
-        ParameterError, match="sequences, which need a SequenceSetGenerator, got Se"
-    ):
+    with pytest.raises(ParameterError, match="sequences, but a SetClassifier predicts labels"):
         plan_records(rows).fit(rows, SetClassifier())
-    with pytest.raises(ParameterError, match="labels, which need a SetClassifier, got SequenceSet"):
+    with pytest.raises(ParameterError, match="labels, but a SequenceSetGenerator predicts seq"):
         plan_records(rows, task="labels").fit(rows, SequenceSetGenerator())
 
 

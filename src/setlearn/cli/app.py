@@ -28,11 +28,11 @@ class LazyVerbs(TyperGroup):
         # typer suggests names from this dictionary, so that it must hold the verbs.
         super().__init__(**{**settings, "commands": dict.fromkeys(VERBS)})
 
-    def list_commands(self, ctx: typer.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         """Return the verbs in the order in which help shows them."""
         return list(VERBS)
 
-    def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of a verb.
 
         Parameters

@@ -41,9 +41,13 @@ def fit(
     print_notes(guesses, quiet=output.quiet)
     model = learning.model(plan, verbose=not output.quiet)
     fitted = fit_and_save(
-        plan, records, model, saving, data=data, notes=[*rows.notes, *guesses], seed=learning.seed,
+        plan,
+        records,
+        model,
+        saving,
+        data=data,
+        notes=[*rows.notes, *guesses],
+        seed=learning.seed,
         quiet=output.quiet,
     )
-    print_result(
-        fitted, {**fitted.to_dict(), "left_out": rows.n_bad, "bad_rows": rows.bad}, output
-    )
+    print_result(fitted, {**fitted.to_dict(), "left_out": rows.n_bad, "bad_rows": rows.bad}, output)

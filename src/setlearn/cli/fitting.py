@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from setlearn.cli.console import print_notes
 from setlearn.cli.fit_options import SavingOptions
@@ -15,9 +15,6 @@ from setlearn.errors import DataError, ModelError, ParameterError
 from setlearn.files import Row, Rows
 from setlearn.files.plain_values import plain
 from setlearn.records import RecordModel, RecordPlan, TargetReader, guess_targets
-
-if TYPE_CHECKING:
-    from setlearn.estimators.base import SetPredictor
 
 __all__ = ["Fitted", "fit_and_save", "rows_with_inputs", "rows_with_sets", "save_or_rescue"]
 
@@ -56,7 +53,7 @@ class Fitted:
 def fit_and_save(
     plan: RecordPlan,
     records: Sequence[Row],
-    model: SetPredictor,
+    model: Any,
     saving: SavingOptions,
     *,
     data: str = "-",
@@ -70,7 +67,7 @@ def fit_and_save(
     ----------
     plan : RecordPlan
     records : sequence of Row
-    model : SetPredictor
+    model : SetClassifier or SequenceSetGenerator
         The model, not yet fitted.
     saving : SavingOptions
     data : str, default="-"

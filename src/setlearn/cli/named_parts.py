@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ast import literal_eval
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from setlearn.cli.part_names import kebab_case

@@ -19,8 +19,8 @@ __all__ = [
     "IfUnknown",
     "Model",
     "ModelOptions",
-    "Out",
     "OtherRule",
+    "Out",
     "OutputOptions",
     "ReadingOptions",
     "Trust",
@@ -149,8 +149,6 @@ class OutputOptions:
     ] = False
     quiet: Annotated[
         bool,
-        typer.Option(
-            "--quiet", "-q", help="Print only errors, warnings and bad rows on stderr."
-        ),
+        typer.Option("--quiet", "-q", help="Print only errors, warnings and bad rows on stderr."),
     ] = False
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False

@@ -78,9 +78,7 @@ def fill_in_names(text: str) -> str:
     >>> fill_in_names("For sequences: {networks}.")
     'For sequences: lstm or transformer.'
     """
-    return re.sub(
-        "{(" + "|".join(NAMES) + ")}", lambda match: _joined(NAMES[match[1]]()), text
-    )
+    return re.sub("{(" + "|".join(NAMES) + ")}", lambda match: _joined(NAMES[match[1]]()), text)
 
 
 def complete_formats(incomplete: str) -> list[str]:

@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from setlearn.cli.options import Data, Model, ModelOptions, OtherRule, Out, OutputOptions
-from setlearn.cli.options import ReadingOptions
+from setlearn.cli.options import (
+    Data,
+    Model,
+    ModelOptions,
+    OtherRule,
+    Out,
+    OutputOptions,
+    ReadingOptions,
+)
 
 if TYPE_CHECKING:
     from setlearn.files import Row

@@ -33,15 +33,12 @@ def reproduce(
     ] = None,
     splits: Annotated[
         int | None,
-        typer.Option(
-            min=1, metavar="NUMBER", help="Number of random splits, also with --quick."
-        ),
+        typer.Option(min=1, metavar="NUMBER", help="Number of random splits, also with --quick."),
     ] = None,
-    jobs: Annotated[
-        int, typer.Option(min=1, metavar="NUMBER", help="Number of processes.")
-    ] = 2,
+    jobs: Annotated[int, typer.Option(min=1, metavar="NUMBER", help="Number of processes.")] = 2,
     out: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Folder for results.json, report.md and index.html.")
+        Path,
+        typer.Option(metavar="FOLDER", help="Folder for results.json, report.md and index.html."),
     ] = Path("report"),
     cells: Annotated[
         Path | None,

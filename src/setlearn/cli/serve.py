@@ -111,5 +111,5 @@ def _token(file: Path | None) -> str | None:
     except OSError as error:
         raise ParameterError(f"the token cannot be read: {file}: {error.strerror}") from error
     if not token:
-        raise ParameterError(f"the token file {file} is empty; write a token to it")
+        raise ParameterError(f"{file} holds no token; write one to it")
     return token

@@ -21,7 +21,7 @@ __all__ = ["command_for"]
 class VerbCommand(TyperCommand):
     """A command whose help texts name rules, learners and so on, filled in when help is shown."""
 
-    def format_help(self, ctx: typer.Context, formatter: Any) -> None:
+    def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help.
 
         Parameters

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sklearn.base import clone
 
 from setlearn.errors import DataError, ParameterError
+from setlearn.estimators.base import RuleHolder, Task
 from setlearn.files import Row
 from setlearn.records.cells import Kind
 from setlearn.records.column_guesses import guess_columns
@@ -14,12 +17,8 @@ from setlearn.records.columns import Column, as_rows, column_notes, read_columns
 from setlearn.records.model import RecordModel
 from setlearn.records.readers import FeatureReader, RecordReader, TextFeatures, TextReader
 from setlearn.records.target_guesses import guess_targets
-from setlearn.records.targets import TargetReader, Task
+from setlearn.records.targets import TargetReader
 from setlearn.records.texts import TokenSplit, plan_texts
-
-if TYPE_CHECKING:
-    from setlearn.estimators.sequence_set_generator import SequenceSetGenerator
-    from setlearn.estimators.set_classifier import SetClassifier
 
 __all__ = ["RecordPlan", "plan_records"]
 
@@ -64,22 +63,33 @@ class RecordPlan:
         """The columns that are read."""
         return read_columns(self.columns)
 
-    def fit(self, records: Any, model: SetClassifier | SequenceSetGenerator) -> RecordModel:
-        """Fit a copy of the model on all or some of the records that the plan was made for."""
-        from sklearn.base import clone
+    def fit(self, records: Any, model: RuleHolder) -> RecordModel:
+        """Fit a copy of a model on all or some of the records that the plan was made for.
 
-        from setlearn.estimators.sequence_set_generator import SequenceSetGenerator
-        from setlearn.estimators.set_classifier import SetClassifier
+        Parameters
+        ----------
+        records : iterable of Row or dict, or DataFrame
+        model : SetClassifier or SequenceSetGenerator
+            The model, not yet fitted.
 
-        needed = SetClassifier if self.task == "labels" else SequenceSetGenerator
-        if not isinstance(model, needed):
+        Returns
+        -------
+        RecordModel
+
+        Raises
+        ------
+        ParameterError
+            If the model is for another task.
+        """
+        if model.task != self.task:
             raise ParameterError(
-                f"the elements are {self.task}, which need a {needed.__name__}, "
-                f"got {type(model).__name__}; pass one, or plan for the other task"
+                f"the elements are {self.task}, but a {type(model).__name__} predicts "
+                f"{model.task}; pass a model for {self.task}, or plan for the other task"
             )
         rows = as_rows(records)
         reader = self._reader(rows)
-        fitted = clone(model).fit(reader.read(rows), [self.targets.read(row) for row in rows])
+        sets = [self.targets.read(row) for row in rows]
+        fitted = clone(model).fit(reader.read(rows), sets)
         return RecordModel(reader, self.targets, fitted)
 
     def problem_with(self, row: Row) -> str | None:

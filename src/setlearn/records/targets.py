@@ -6,18 +6,17 @@ import json
 from collections.abc import Hashable, Sequence, Set
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from setlearn.errors import DataError, ParameterError
+from setlearn.estimators.base import Task
 from setlearn.files import Row
 from setlearn.records.cells import as_list, as_number, is_missing, short_repr
 from setlearn.records.columns import join_names, matching_columns, missing_column
 
-__all__ = ["USUAL_SEPARATOR", "TargetReader", "Task", "as_flag", "as_json_list"]
-
-Task: TypeAlias = Literal["labels", "sequences"]
+__all__ = ["USUAL_SEPARATOR", "TargetReader", "as_flag", "as_json_list"]
 
 USUAL_SEPARATOR = ";"
 """What sets are written with, and read with unless the data show another separator."""

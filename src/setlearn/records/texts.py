@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from setlearn.errors import DataError, ParameterError
+from setlearn.estimators.base import Task
 from setlearn.files import Row
 from setlearn.records.cells import Kind
 from setlearn.records.column_guesses import sampled_rows
 from setlearn.records.columns import Column, read_columns
 from setlearn.records.readers import TextFeatures
-from setlearn.records.targets import TargetReader, Task
+from setlearn.records.targets import TargetReader
 
 __all__ = ["TextPlan", "TokenSplit", "guess_features", "guess_split", "plan_texts"]
 
