@@ -61,7 +61,10 @@ def test_a_table_of_numbers_categories_and_flags(tmp_path):
     assert "id: ignored" in ended.err
     refused = run("fit", data, "--target", "is_*", "--separator", ";", "-o", tmp_path / "model")
     assert refused.code == 2
-    assert "is for a column that holds sets, but there is one column per label (is_big, is_red)" in refused.err
+    assert (
+        "is for a column that holds sets, but there is one column per label (is_big, is_red)"
+        in refused.err
+    )
     assert "colour: category" in ended.err
     row = json.dumps({"size": 0.9, "colour": "red"}).encode()
     [answer] = run("predict", tmp_path / "model", "-", stdin=row).answers

@@ -33,6 +33,7 @@ __all__ = [
     "print_warnings",
     "printable",
     "replace_closed_streams",
+    "with_flags",
 ]
 
 FAILURE, USAGE, DATA, MODEL, INTERRUPTED = 1, 2, 3, 4, 130

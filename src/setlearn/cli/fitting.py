@@ -141,7 +141,7 @@ def save_or_rescue(model: RecordModel, out: Path, about: dict[str, Any]) -> None
         try:
             file = rescue_model(model, out)
         except Exception:  # a pickle may fail in any way, and the first error matters more
-            raise error from None
+            raise error from error.__cause__
         raise ModelError(
             f"{error}. The fitted model is not lost: it is in {file}. In Python, "
             f"joblib.load({str(file)!r}) loads it; setlearn.save(model, folder) then saves it "

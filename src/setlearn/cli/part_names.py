@@ -1,7 +1,7 @@
 """Names of rules, learners, networks and file formats, for help texts and shell completion.
 
 Importing the packages that define them takes seconds, and help must be shown at once. So the names
-are read from the source of each package: from its ``__all__``, or from the call that lists them.
+are read from the source of the packages, without importing them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
-from importlib.util import find_spec
+from functools import cache
+from pathlib import Path
 
 __all__ = [
     "complete_formats",
@@ -24,8 +25,8 @@ __all__ = [
     "rule_names",
 ]
 
-NOT_RULES = {"Rule"}
-NOT_NETWORKS = {"NetworkRecipe", "Training"}
+SOURCE = Path(__file__).parents[1]
+"""The folder of the package setlearn."""
 
 
 def kebab_case(name: str) -> str:
@@ -41,24 +42,33 @@ def kebab_case(name: str) -> str:
 
 def rule_names() -> list[str]:
     """Return the names of all rules."""
-    names = _class_names("setlearn.rules")
-    return [kebab_case(name) for name in names if name not in NOT_RULES]
+    return [kebab_case(name) for name in _parts("rules")]
 
 
 def network_names() -> list[str]:
     """Return the names of all sequence networks."""
-    names = _class_names("setlearn.networks")
-    return [name.lower() for name in names if name not in NOT_NETWORKS]
+    return [name.lower() for name in _parts("networks")]
 
 
 def learner_names() -> list[str]:
-    """Return the names of all label learners."""
-    return ["mixture", "logistic", "forest", "neighbours", "network"]
+    """Return the names of all label learners: ours with a short name, and ready-made ones."""
+    short_names = [
+        ast.literal_eval(node.value)
+        for name in _parts("learners")
+        for node in ast.walk(_parse("learners", _module(name)))
+        if isinstance(node, ast.AnnAssign)
+        and node.value is not None
+        and ast.unparse(node.target) == "short_name"
+    ]
+    return sorted([*short_names, *_all_of(_parse("learners", "ready_made"))])
 
 
 def format_names() -> list[str]:
-    """Return the names of all file formats."""
-    return ["jsonl", "json", "csv", "tsv", "parquet", "svmlight", "arff", "numpy"]
+    """Return the names of all file formats, which the package lists in a call."""
+    for node in _parse("files").body:
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            return [ast.unparse(argument).lower() for argument in node.value.args]
+    return []
 
 
 NAMES: dict[str, Callable[[], list[str]]] = {
@@ -109,19 +119,27 @@ def _joined(names: list[str]) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else "".join(names)
 
 
-def _class_names(package: str) -> list[str]:
-    """Return the names of the classes in a package's ``__all__``, which start with a capital."""
-    for node in _source(package).body:
+def _parts(package: str) -> list[str]:
+    """Return the names in a package's ``__all__`` that have a file of their own.
+
+    These are its parts; the others are functions, base classes and the like.
+    """
+    names = _all_of(_parse(package))
+    return [name for name in names if (SOURCE / package / f"{_module(name)}.py").exists()]
+
+
+def _module(class_name: str) -> str:
+    return kebab_case(class_name).replace("-", "_")
+
+
+def _all_of(module: ast.Module) -> list[str]:
+    for node in module.body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             names: list[str] = ast.literal_eval(node.value)
-            return [name for name in names if name[0].isupper()]
+            return names
     return []
 
 
-def _source(package: str) -> ast.Module:
-    """Parse the ``__init__`` of a package, without importing it."""
-    spec = find_spec(package)  # imports only the parent package
-    source = None
-    if spec is not None and spec.loader is not None and hasattr(spec.loader, "get_source"):
-        source = spec.loader.get_source(package)
-    return ast.parse(source or "")
+@cache
+def _parse(package: str, module: str = "__init__") -> ast.Module:
+    return ast.parse((SOURCE / package / f"{module}.py").read_text(encoding="utf-8"))
