@@ -4,6 +4,8 @@ import gzip
 import json
 import os
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -130,6 +132,19 @@ def test_sequences(tmp_path):
     assert "network: transformer (by default)" in ended.err
     assert "elements: by characters" in ended.err
     assert not (tmp_path / "model.checkpoint").exists()
+
+
+def test_a_fit_of_labels_does_not_import_torch(photos, tmp_path):
+    code = (
+        f"import sys; sys.argv = ['setlearn', 'fit', {str(photos)!r}, '--learner', 'logistic']\n"
+        f"sys.argv += ['--validation', '0.2', '--out', {str(tmp_path / 'model')!r}]\n"
+        "from setlearn.cli import main\n"
+        "try: main()\n"
+        "except SystemExit as ending: assert not ending.code\n"
+        "print('torch' in sys.modules)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.splitlines()[-1] == "False"
 
 
 def test_rows_held_out(photos, tmp_path):

@@ -6,9 +6,12 @@ import sys
 
 import pytest
 
+from setlearn.cli import part_names
+from setlearn.cli.app import VERBS
+from setlearn.cli.named_parts import rules_by_name
+from setlearn.files import FORMATS
+from setlearn.records import KINDS
 from tests.cli.running import run, run_process
-
-VERBS = ("fit", "predict", "evaluate", "complete", "trace", "inspect", "doctor", "reproduce")
 
 
 def test_help_tells_of_all_verbs_in_whole_lines():
@@ -36,9 +39,39 @@ def test_every_guess_of_fit_can_be_overruled():
         assert option in shown
 
 
-def test_help_imports_nothing_slow():
+class TestNamesOfParts:
+    """They are read from the source, and must be the names that the packages themselves offer."""
+
+    def test_rules(self):
+        assert part_names.rule_names() == list(rules_by_name())
+
+    def test_formats(self):
+        assert part_names.format_names() == list(FORMATS)
+
+    @pytest.mark.parametrize(
+        ("verb", "placeholder"),
+        [
+            ("fit", "formats"),
+            ("fit", "learners"),
+            ("fit", "networks"),
+            ("fit", "rules"),
+            ("predict", "formats"),
+        ],
+    )
+    def test_help_lists_them(self, verb, placeholder):
+        shown = " ".join(run(verb, "--help").out.split())
+        assert part_names.fill_in_names(f"{{{placeholder}}}") in shown
+        assert f"{{{placeholder}}}" not in shown
+
+    def test_kinds_of_columns(self):
+        shown = " ".join(run("fit", "--help").out.split())
+        assert f"{', '.join(KINDS[:-1])} or {KINDS[-1]}" in shown
+
+
+@pytest.mark.parametrize("verb", [*VERBS, ""])
+def test_help_imports_nothing_slow(verb):
     code = (
-        "import sys; sys.argv = ['setlearn', 'fit', '--help']\n"
+        f"import sys; sys.argv = ['setlearn', *'{verb}'.split(), '--help']\n"
         "from setlearn.cli import main\n"
         "try: main()\n"
         "except SystemExit as ending: code = ending.code\n"
@@ -60,6 +93,27 @@ def test_the_shell_completes_verbs_and_options():
 
     assert completed("setlearn", "pre") == ["predict"]
     assert "--validation" in completed("setlearn", "fit", "--val")
+    assert completed("setlearn", "fit", "--rule", "lambda") == [
+        "lambda-cnn",
+        "lambda-rnn",
+        "lambda-set",
+    ]
+    assert completed("setlearn", "fit", "--network", "l") == ["lstm"]
+    assert completed("setlearn", "fit", "--learner", "lo") == ["logistic"]
+    assert completed("setlearn", "predict", "--format", "js") == ["jsonl", "json"]
+
+
+def test_a_verb_imports_no_other():
+    code = (
+        "import sys; sys.argv = ['setlearn', 'doctor']\n"
+        "from setlearn.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "from setlearn.cli.app import VERBS\n"
+        "print([verb for verb in VERBS if f'setlearn.cli.{verb}' in sys.modules], file=sys.stderr)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stderr.strip() == "['doctor']"
 
 
 @pytest.mark.parametrize(

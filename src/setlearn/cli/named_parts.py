@@ -95,6 +95,7 @@ def _setting(text: str) -> tuple[str, Any]:
         return name, value  # a word, as in space=log
 
 
+# FALLBACK until setlearn.learners and setlearn.networks offer these themselves.
 def learner_named(name: str | None) -> Any:
     """Make the learner of that name; None, the classifier's default, if there is no name."""
     if name is None:
