@@ -23,26 +23,46 @@ def serve(
         ),
     ],
     host: Annotated[
-        str, typer.Option(help="Address to listen on; 0.0.0.0 makes it reachable for others.")
+        str,
+        typer.Option(
+            metavar="ADDRESS", help="Address to listen on; 0.0.0.0 makes it reachable for others."
+        ),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535)] = 8000,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, metavar="NUMBER", help="Port; 0 takes a free one.")
+    ] = 8000,
     workers: Annotated[
-        int, typer.Option(min=1, max=64, help="Number of processes, each with all models.")
+        int,
+        typer.Option(
+            min=1, max=64, metavar="NUMBER", help="Number of processes, each with all models."
+        ),
     ] = 2,
     token_file: Annotated[
         Path | None,
         typer.Option(
-            help="File with a token that clients must send. [SETLEARN_TOKEN, if it is set]"
+            metavar="FILE",
+            help="File with a token that clients must send. [SETLEARN_TOKEN, if it is set]",
         ),
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(help="A host name that clients may use for the server; may be repeated."),
+        typer.Option(
+            metavar="NAME",
+            help="A host name that clients may use for the server; may be repeated.",
+        ),
     ] = None,
-    max_bytes: Annotated[int, typer.Option(min=1, help="Largest size of a request.")] = 2_000_000,
-    max_rows: Annotated[int, typer.Option(min=1, help="Most inputs per request.")] = 1000,
-    max_seconds: Annotated[float, typer.Option(min=0.1, help="Longest time for a request.")] = 30.0,
-    max_queue: Annotated[int, typer.Option(min=1, help="Most waiting requests.")] = 200,
+    max_bytes: Annotated[
+        int, typer.Option(min=1, metavar="NUMBER", help="Largest size of a request.")
+    ] = 2_000_000,
+    max_rows: Annotated[
+        int, typer.Option(min=1, metavar="NUMBER", help="Most inputs per request.")
+    ] = 1000,
+    max_seconds: Annotated[
+        float, typer.Option(min=0.1, metavar="NUMBER", help="Longest time for a request.")
+    ] = 30.0,
+    max_queue: Annotated[
+        int, typer.Option(min=1, metavar="NUMBER", help="Most waiting requests.")
+    ] = 200,
     trust: Trust = None,
     *,
     output: OutputOptions,
