@@ -78,6 +78,9 @@ def recipe_or_scorer(network: Any) -> Any:
             "n_features=, copies=None) such as setlearn.networks.LSTM(), or a scorer with the "
             f"methods start and advance (setlearn.scorers.Scorer), got {network!r}"
         )
+    loss = getattr(network, "loss", "sequence")
+    if hasattr(network, "build") and loss not in ("node", "sequence"):
+        raise ParameterError(f'loss must be "node" or "sequence", got {loss!r}')
     return network
 
 
