@@ -26,7 +26,7 @@ FILES = {
     "broken.jsonl": (b'{"text": "a"}\n{"te', "broken.jsonl, line 2: is not JSON"),
     "other.jsonl": (b'{"txt": "a"}\n', "there is no column 'text'; did you mean 'txt'?"),
     "mixed.jsonl": (b'{"text": {"a": 1}}\n', "mixed.jsonl, line 1: column 'text' holds {'a': 1}"),
-    "cut.csv.gz": (gzip.compress(b"text,tags\na,b\n")[:-9], "compressed, but cut short or damaged"),
+    "cut.csv.gz": (gzip.compress(b"text,tags\na,b\n")[:-9], "incomplete or damaged"),
 }
 
 

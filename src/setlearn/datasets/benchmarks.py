@@ -19,8 +19,8 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from setlearn.errors import DataError, ParameterError
-from setlearn.label_sets import indicator_of_rows
 from setlearn.nodes import FloatArray
+from setlearn.set_reading import indicator_of_rows
 
 __all__ = ["Benchmark", "digit_strips", "load_benchmark"]
 

@@ -9,9 +9,9 @@ from scipy import sparse
 from setlearn.datasets._random_generator import RandomState, random_generator
 from setlearn.datasets._split_repair import repaired, times_seen
 from setlearn.errors import DataError, ParameterError
-from setlearn.label_sets import Samples, indicator_of_sets, read_label_sets
 from setlearn.nodes import BoolArray, IntArray
 from setlearn.ordering import canonical_rank
+from setlearn.set_reading import Samples, indicator_of_sets, read_label_sets
 
 __all__ = ["random_split", "stratified_split"]
 

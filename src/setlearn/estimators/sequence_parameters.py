@@ -11,11 +11,11 @@ from sklearn.base import clone
 
 from setlearn.errors import DataError, KindError, ParameterError
 from setlearn.generate import Bounds
-from setlearn.label_sets import LabelSets
 from setlearn.networks.recipes import LSTM, Transformer
 from setlearn.networks.training_settings import TrainingPlan
 from setlearn.rules import Margin, Rule, Threshold
 from setlearn.scorers.base import Loss
+from setlearn.set_reading import LabelSets
 from setlearn.trie import Trie
 from setlearn.vocabulary import Split, Tokeniser, Vocabulary
 

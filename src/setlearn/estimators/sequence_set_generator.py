@@ -35,13 +35,12 @@ from setlearn.estimators.sequence_parameters import (
 )
 from setlearn.estimators.sequence_trace import SequenceTrace, grow_trace
 from setlearn.generate import Bounds, Generated, GrownLevel, generate
-from setlearn.label_sets import LabelSets
 from setlearn.metrics import mean_f1
 from setlearn.rules import Rule
 from setlearn.scorers.base import Loss
 from setlearn.scorers.classifiers import with_seeds
 from setlearn.sequence_inputs import NumericReader, learn_inputs
-from setlearn.sequence_sets import check_one_kind
+from setlearn.set_reading import LabelSets, check_one_kind
 from setlearn.trie import END, Trie
 from setlearn.vocabulary import Split, Vocabulary, read_elements
 

@@ -26,13 +26,13 @@ from setlearn.estimators.label_space import LabelSpace, UnknownLabels, sparse_ma
 from setlearn.estimators.label_trace import LabelTrace
 from setlearn.estimators.out_of_fold import fit_out_of_fold
 from setlearn.estimators.prefit import check_prefit, in_order_of_learner, refuse_fit_params
-from setlearn.label_sets import read_set
 from setlearn.learners.set_mixture import SetMixture
 from setlearn.metrics import mean_f1
 from setlearn.nodes import BoolArray, FloatArray, Nodes
 from setlearn.rules import Auto, Rule, TopK
 from setlearn.scorers import LabelScorer, MarginalScorer, SoftmaxScorer
 from setlearn.scorers.classifiers import check_learner, with_seeds
+from setlearn.set_reading import read_set
 
 __all__ = ["SetClassifier"]
 

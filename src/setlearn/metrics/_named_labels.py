@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from setlearn.label_sets import LabelSets, Samples, indicator_of_sets, read_label_sets
 from setlearn.metrics._reading import check_lengths, read_indicator_pair
 from setlearn.nodes import IntArray
 from setlearn.ordering import canonical_rank
+from setlearn.set_reading import LabelSets, Samples, indicator_of_sets, read_label_sets
 
 __all__ = ["NamedPair", "json_ready", "read_named_pair"]
 

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from setlearn.errors import DataError, KindError
-from setlearn.label_sets import LabelSets, Samples, indicator_of_rows, read_label_sets
 from setlearn.nodes import FloatArray
+from setlearn.set_reading import LabelSets, Samples, indicator_of_rows, read_label_sets
 
 
 def read_indicator_pair(Y_true: Samples, Y_pred: Samples) -> list[sparse.csr_array]:

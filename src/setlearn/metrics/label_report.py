@@ -4,12 +4,12 @@ from collections.abc import Hashable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from setlearn.label_sets import Samples
 from setlearn.metrics._aligned_table import aligned_table
 from setlearn.metrics._named_labels import json_ready, read_named_pair
 from setlearn.metrics._reading import sample_mean
 from setlearn.metrics.sets import Overlaps
 from setlearn.ordering import canonical_rank
+from setlearn.set_reading import Samples
 
 __all__ = ["LabelFigures", "LabelReport", "MeanFigures", "label_report"]
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from setlearn.label_sets import Samples
 from setlearn.metrics._reading import sample_mean
 from setlearn.metrics.sequences import (
     matched_distances,
@@ -16,6 +15,7 @@ from setlearn.metrics.sequences import (
 )
 from setlearn.metrics.sets import Overlaps
 from setlearn.nodes import FloatArray
+from setlearn.set_reading import Samples
 
 __all__ = ["SetReport", "set_report"]
 

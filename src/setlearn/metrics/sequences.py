@@ -12,11 +12,10 @@ from rapidfuzz.process import cdist
 from scipy.optimize import linear_sum_assignment
 
 from setlearn.errors import KindError
-from setlearn.label_sets import LabelSets, Samples
 from setlearn.metrics._reading import check_lengths, sample_mean
 from setlearn.nodes import FloatArray, IntArray
 from setlearn.ordering import canonical_rank
-from setlearn.sequence_sets import check_one_kind, read_sets_of_sequences
+from setlearn.set_reading import LabelSets, Samples, check_one_kind, read_sets_of_sequences
 
 __all__ = ["matched_edit_distance", "mean_edit_distance"]
 

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from setlearn.errors import ParameterError
-from setlearn.label_sets import Samples
 from setlearn.metrics._reading import read_indicator, read_indicator_pair, sample_mean
 from setlearn.nodes import BoolArray, FloatArray, IntArray
+from setlearn.set_reading import Samples
 
 __all__ = [
     "exact_match",

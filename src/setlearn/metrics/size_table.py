@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from setlearn.errors import ParameterError
-from setlearn.label_sets import Samples
 from setlearn.metrics._aligned_table import aligned_table
 from setlearn.metrics.sets import Overlaps
+from setlearn.set_reading import Samples
 
 __all__ = ["SizeTable", "size_table"]
 

@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from setlearn.errors import ParameterError
-from setlearn.label_sets import Samples
 from setlearn.metrics._named_labels import NamedPair, json_ready, read_named_pair
 from setlearn.metrics.sets import Overlaps
+from setlearn.set_reading import Samples
 
 __all__ = ["WorstSample", "worst_samples"]
 
