@@ -101,7 +101,7 @@ BAD_Y = {
     "a number among sets": ([*SETS[:19], 7], KindError, "sample 19 of Y is the int 7, not a set; "),
     "None among sets": ([*SETS[:19], None], KindError, "sample 19 of Y is the NoneType None, not"),
     "a dict": (dict(enumerate(SETS)), KindError, "Y is itself a dict.*pass a list of sets"),
-    "dicts": ([{"a": 1}] * 20, KindError, "sample 0 of Y is the dict {'a': 1}, not a set; give a"),
+    "dicts": ([{"a": 1}] * 20, KindError, "sample 0 of Y is the dict {'a': 1}, not a set; pass a"),
     "a set of sets": (set(SETS), KindError, "Y is itself a set.*pass a list of sets"),
     "an unhashable label": (
         [[["a"]], *SETS[1:]],
