@@ -347,7 +347,7 @@ class Broken:
     ("X", "Y", "parameters", "error", "message"),
     [
         (["a"], ["abc"], {}, KindError, "sample 0 of y is the str 'abc'"),
-        (["a"], [{1}], {}, KindError, "sample 0 of y holds the int 1, which is no sequence"),
+        (["a"], [{1}], {}, KindError, "sample 0 of y holds the int 1, which is not a sequence"),
         (["a", "b"], [{"a"}, {""}], {}, DataError, "sample 1 of y holds an empty sequence"),
         (["a"], [{()}], {}, DataError, "sample 0 of y holds an empty sequence"),
         (["a"], [{frozenset()}], {}, DataError, "sample 0 of y holds an empty sequence"),
@@ -374,7 +374,7 @@ class Broken:
         (["a"], [{"a"}], {"rule": "margin"}, ParameterError, "rule must be one of"),
         (["a"], [{"a"}], {"tokens": "syllable"}, ParameterError, "tokens must be"),
         (["a"], [{"a"}], {"tokens": ("char",)}, ParameterError, "tokens must be one way"),
-        (["a"], [{"a b"}], {"tokens": lambda t: [t[0]]}, DataError, "join neither"),
+        (["a"], [{"a b"}], {"tokens": lambda t: [t[0]]}, DataError, "cannot be joined"),
         (["a"], [{"a"}], {"max_size": 0}, ParameterError, "max_size must be"),
         (["a"], [{"a"}], {"max_length": 0}, ParameterError, "max_length must be"),
         (["a"], [{"a"}], {"training__batch_size": 0}, ParameterError, "batch_size must be"),

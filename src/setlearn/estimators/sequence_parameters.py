@@ -12,11 +12,11 @@ from sklearn.base import clone
 
 from setlearn.errors import DataError, KindError, ParameterError
 from setlearn.generate import Bounds
-from setlearn.label_sets import LabelSets
 from setlearn.networks.recipes import LSTM, Transformer
 from setlearn.networks.training_settings import Training, TrainingPlan
 from setlearn.rules import Margin, Rule, Threshold
 from setlearn.scorers.base import Scorer
+from setlearn.set_reading import LabelSets
 from setlearn.trie import Trie
 from setlearn.vocabulary import Split, Tokeniser, Vocabulary
 
