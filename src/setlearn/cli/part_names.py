@@ -70,7 +70,7 @@ def format_names() -> list[str]:
     for node in _parse("files").body:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             return [ast.unparse(argument).lower() for argument in node.value.args]
-    return ["jsonl", "json", "csv", "tsv", "parquet", "svmlight", "arff", "numpy"]  # FALLBACK
+    return []
 
 
 NAMES: dict[str, Callable[[], list[str]]] = {
