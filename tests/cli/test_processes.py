@@ -61,7 +61,10 @@ class TestNoRoom:
     def test_for_a_model(self, tagger, photos, words, tmp_path, task):
         data, options = {
             "labels": (photos, ("--learner", "logistic")),
-            "sequences": (words, ("--target", "forms", "--max-steps", "2", "--task", task)),
+            "sequences": (
+                words,
+                ("--target", "forms", "--max-steps", "2", "--task", task, "--network", "lstm"),
+            ),
         }[task]
         fit = [*COMMAND, "fit", data, "-o", tmp_path / "model", *options]
         limited = ["sh", "-c", 'ulimit -f 8; exec "$@"', "sh", *map(str, fit)]
