@@ -39,7 +39,8 @@ class RecordModel(SetPredictor):
     """A set predictor whose inputs are records.
 
     A record is a row of a file, a dict, or, if the model reads a single column, a plain value
-    such as a text. Records may have columns that the model does not read.
+    such as a text. Records may have columns that the model does not read. The verbs are those of
+    every `SetPredictor`, and answers are always frozensets.
 
     Attributes
     ----------
@@ -89,63 +90,19 @@ class RecordModel(SetPredictor):
         return self.model.rule_
 
     def predict(self, X: Any) -> list[frozenset[Any]]:
-        """Predict the set of each record, always as frozensets."""
         return self.predict_sets(X)
 
     def predict_sets(self, X: Any) -> list[frozenset[Any]]:
-        """Predict the set of each record."""
         return self.model.predict_sets(self._inputs(X))
 
     def predict_ranked(self, X: Any, *, top: int | None = None) -> list[Ranking]:
-        """List elements with their scores, best first.
-
-        Parameters
-        ----------
-        X : iterable of records
-        top : int, optional
-            List that many of the best elements, whether the rule keeps them or not. By default
-            the elements of the predicted set.
-
-        Returns
-        -------
-        list of Ranking
-            One list of ``(element, score)`` per record.
-        """
         return self.model.predict_ranked(self._inputs(X), top=top)
 
     def complete(self, X: Any, known: Any, *, unknown: Unknown = "error") -> list[frozenset[Any]]:
-        """Predict the other elements of sets of which some elements are known.
-
-        Parameters
-        ----------
-        X : iterable of records
-        known : iterable of sets
-            The known elements, one set per record.
-        unknown : {"error", "ignore"}, default="error"
-            What to do with known elements never seen in training.
-
-        Returns
-        -------
-        list of frozenset
-        """
         others = self.model.complete(self._inputs(X), known, unknown=unknown)
         return others if isinstance(others, list) else self._sets_of_indicator(others)
 
     def trace(self, x: Any, known: Any = (), *, unknown: Unknown = "error") -> Trace:
-        """Show step by step how the set of one record is built.
-
-        Parameters
-        ----------
-        x : a single record
-        known : iterable of elements, default=()
-            Elements that are known from the start.
-        unknown : {"error", "ignore"}, default="error"
-            What to do with known elements never seen in training.
-
-        Returns
-        -------
-        Trace
-        """
         return self.model.trace(self._inputs([x])[0], known, unknown=unknown)
 
     def with_rule(self, rule: Rule, X: Any = None, y: Any = None) -> Self:
@@ -189,15 +146,12 @@ class RecordModel(SetPredictor):
         return self.model.choice_points(*self._samples(X, y))
 
     def facts(self) -> dict[str, Any]:
-        """Describe the model in a few words and numbers."""
         return self.model.facts()
 
     def choice_names(self) -> list[str]:
-        """Return the names of the choices at a choice point."""
         return self.model.choice_names()
 
     def as_elements(self, sets: Iterable[Iterable[Hashable]]) -> list[frozenset[Hashable]]:
-        """Return sets with elements spelled as in predictions."""
         return self.model.as_elements(sets)
 
     def input_layout(self) -> InputLayout:
