@@ -3,11 +3,13 @@
 import re
 import subprocess
 import sys
+from typing import get_type_hints
 
 import pytest
 
 from setlearn.cli import part_names
 from setlearn.cli.app import VERBS
+from setlearn.cli.fit_options import LearningOptions, SavingOptions
 from setlearn.cli.named_parts import rules_by_name
 from setlearn.files import FORMATS
 from setlearn.records import KINDS
@@ -66,6 +68,15 @@ class TestNamesOfParts:
     def test_kinds_of_columns(self):
         shown = " ".join(run("fit", "--help").out.split())
         assert f"{', '.join(KINDS[:-1])} or {KINDS[-1]}" in shown
+
+
+@pytest.mark.parametrize("group", [LearningOptions, SavingOptions])
+def test_options_for_one_task_say_so(group):
+    for name, hint in get_type_hints(group, include_extras=True).items():
+        option, *declarations = hint.__metadata__
+        start = [f"For {declaration.task}: " for declaration in declarations]
+        assert option.help.startswith("For ") == bool(start), name
+        assert not start or option.help.startswith(start[0]), name
 
 
 @pytest.mark.parametrize("verb", [*VERBS, ""])
