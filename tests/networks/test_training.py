@@ -17,11 +17,11 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save
 from torch import nn
 
-import setlearn.networks.training as training
+import setlearn.networks.training_loop as training
 from setlearn.errors import DataError, ParameterError, SetlearnError
 from setlearn.networks.checkpoint import read_checkpoint
 from setlearn.networks.runtime import pick_device, seeded
-from setlearn.networks.training import Trainer, _optimizer, hold_out
+from setlearn.networks.training_loop import Trainer, _optimizer, hold_out
 from setlearn.networks.training_settings import TrainingPlan
 
 N_ROWS = 100

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from setlearn.errors import DataError, KindError, ParameterError
 from setlearn.generate import Bounds
 from setlearn.label_sets import LabelSets
-from setlearn.networks.recipes import LSTM, Transformer
+from setlearn.networks import network_named
 from setlearn.networks.training_settings import TrainingPlan
 from setlearn.rules import Margin, Rule, Threshold
 from setlearn.scorers.base import Loss
@@ -34,8 +34,6 @@ __all__ = [
     "tokenisers_of",
 ]
 
-RECIPES = {"lstm": LSTM, "transformer": Transformer}
-
 PASSES = 20
 """How often a network without early stopping sees each sample, at the least."""
 
@@ -56,11 +54,7 @@ def tokenisers_of(tokens: Split | tuple[Split, Split]) -> tuple[Tokeniser, Token
 def recipe_of(network: Any) -> Any:
     """The recipe that a name stands for, or the given one."""
     if isinstance(network, str):
-        if network not in RECIPES:
-            raise ParameterError(
-                f"network must be one of {sorted(RECIPES)} or a recipe, got {network!r}"
-            )
-        return RECIPES[network]()
+        return network_named(network)
     if isinstance(network, type) or not hasattr(network, "build"):
         raise ParameterError(
             "a network of your own is an object with a method build(n_choices=, n_tokens=, "
@@ -83,7 +77,7 @@ def loss_of(loss: Loss | None, recipe: Any) -> Loss:
     """The loss that is asked for, or the one that suits the network."""
     chosen: Loss = getattr(recipe, "loss", "sequence") if loss is None else loss
     if chosen not in ("node", "sequence"):
-        raise ParameterError(f'loss must be "node", "sequence" or None, got {loss!r}')
+        raise ParameterError(f'loss must be "node", "sequence" or None, got {chosen!r}')
     return chosen
 
 
@@ -92,7 +86,7 @@ def plan_of(parameters: Any, recipe: Any, n_samples: int) -> TrainingPlan:
     names = ("batch_size", "learning_rate", "weight_decay", "max_steps")
     asked = {name: getattr(parameters, name) for name in names}
     given = {name: value for name, value in asked.items() if value is not None}
-    suits = getattr(recipe, "training", LSTM.training)
+    suits = getattr(recipe, "suited_training", None) or network_named("lstm").suited_training
     plan = TrainingPlan(**{**suits, **given}, clip=parameters.clip, patience=parameters.patience)
     if asked["max_steps"] is None and plan.schedule == "one-cycle":
         # Nothing tells such a plan when to stop, so it must be long enough for the data.
