@@ -64,9 +64,7 @@ def learner_named(name: str) -> Any:
     """
     makers = _makers()
     if name not in makers:
-        raise ParameterError(
-            f"there is no learner {name!r}; choose one of {', '.join(sorted(makers))}"
-        )
+        raise ParameterError(f"learner must be one of {', '.join(sorted(makers))}, got {name!r}")
     return makers[name]()
 
 

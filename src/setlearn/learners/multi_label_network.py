@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["MultiLabelNetwork", "dense", "is_sparse"]
 
+SMALLEST, LARGEST = np.finfo(np.float64).tiny, np.nextafter(1.0, 0.0)
+"""The probabilities next to 0 and 1."""
+
 UNWATCHED_STEPS = 500
 """The largest number of steps if there are too few rows to stop early by held-out loss."""
 
@@ -97,7 +100,7 @@ class MultiLabelNetwork(TrainsNetwork, ClassifierMixin, BaseEstimator, ABC):  # 
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """The probability of each label (n, labels), or of each class if Y was 1-d."""
+        """The probability of each label (n, labels), in (0, 1), or of each class if Y was 1-d."""
         import torch
 
         self._check_fitted()
@@ -109,7 +112,8 @@ class MultiLabelNetwork(TrainsNetwork, ClassifierMixin, BaseEstimator, ABC):  # 
                 logits = self._logits(self.network_, inputs, rows, torch.float64)
                 part = logits.sigmoid() if self.indicator_ else logits.softmax(dim=1)
                 probabilities[rows] = part.numpy()
-        return probabilities
+        # Only 0 and 1 are changed: no label is ever certain.
+        return probabilities.clip(SMALLEST, LARGEST) if self.indicator_ else probabilities
 
     def predict(self, X: Any) -> IntArray:
         """Labels with a probability above 0.5, as an indicator matrix, or the best class."""

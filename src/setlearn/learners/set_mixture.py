@@ -141,9 +141,9 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self, "smooth_")
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
-        if self.forest_ is not None and sparse.issparse(X):  # it was fitted on dense inputs
-            return sparse.csr_array(X).toarray()
-        return X
+        is_sparse = sparse.issparse(X)
+        fitted_on_dense = self.forest_ is not None
+        return X.toarray() if is_sparse and fitted_on_dense else X
 
 
 class LinearLabels:

@@ -7,27 +7,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from setlearn.errors import ParameterError
+from setlearn.networks.training_settings import Training
 
 if TYPE_CHECKING:
     from setlearn.networks.lstm import LSTM
     from setlearn.networks.recipe import NetworkRecipe
-    from setlearn.networks.training_settings import Training
     from setlearn.networks.transformer import Transformer
 
 # To add a network, import its recipe above and list it here. Its module has the name of the class
 # in snake case, and its name on the command line is that of the class in lower case.
 __all__ = ["LSTM", "Training", "Transformer", "network_named", "network_names"]
 
-_OTHER_MODULES = {"Training": "training_settings"}
-
 
 def __getattr__(name: str) -> Any:
-    """Import a class when it is first used: torch and scikit-learn are slow to import."""
+    """Import a recipe when it is first used: torch is slow to import."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     in_snake_case = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
-    module = import_module(f"{__name__}.{_OTHER_MODULES.get(name, in_snake_case)}")
-    return getattr(module, name)
+    return getattr(import_module(f"{__name__}.{in_snake_case}"), name)
 
 
 def __dir__() -> list[str]:
@@ -61,7 +58,7 @@ def network_named(name: str) -> NetworkRecipe:
     recipes = _recipes()
     if name not in recipes:
         raise ParameterError(
-            f"there is no network {name!r}; choose one of {', '.join(network_names())}"
+            f"network must be one of {', '.join(network_names())} or a recipe, got {name!r}"
         )
     recipe: NetworkRecipe = __getattr__(recipes[name])()
     return recipe
@@ -69,6 +66,5 @@ def network_named(name: str) -> NetworkRecipe:
 
 def _recipes() -> dict[str, str]:
     """The class names of the recipes by their names in lower case; nothing is imported."""
-    # What is loaded when first used and is not listed as something else is a recipe.
-    lazy = [name for name in __all__ if name not in globals() and name not in _OTHER_MODULES]
-    return {name.lower(): name for name in lazy}
+    # Recipes are never kept in the globals, and all other names are.
+    return {name.lower(): name for name in __all__ if name not in globals()}
