@@ -353,7 +353,7 @@ class Broken:
         (["a"], [{"abc"}], {"rule": Margin([0.1, 0.2])}, ParameterError, "lam has 2 values"),
         (["a"], [{"a"}], {"checkpoint": "folder"}, ParameterError, "set random_state"),
         (["a"], [{"a"}], {"unknown": "drop"}, ParameterError, "unknown must be"),
-        (["a"], [{"a"}], {"network": WrongShapes()}, DataError, "answered logits of shape"),
+        (["a"], [{"a"}], {"network": WrongShapes()}, DataError, "returned logits of shape"),
         (["a"], [{"a"}], {"rule": "margin"}, ParameterError, "rule must be one of"),
         (["a"], [{"a"}], {"tokens": "syllable"}, ParameterError, "tokens must be"),
         (["a"], [{"a"}], {"tokens": ("char",)}, ParameterError, "tokens must be one way"),

@@ -114,7 +114,19 @@ class Attention(nn.Module):
         self.output = nn.Linear(width, width)
 
     def forward(self, x: Tensor, key_value: Tensor, bias: Tensor) -> Tensor:
-        """Attend from x (b, q, d) to keys and values (b, k, 2d); bias (b, heads or 1, q, k)."""
+        """Attend from queries to keys.
+
+        Parameters
+        ----------
+        x : Tensor of shape (b, queries, d)
+        key_value : Tensor of shape (b, keys, 2d)
+        bias : Tensor of shape (b, heads or 1, queries, keys)
+            Added to the attention scores.
+
+        Returns
+        -------
+        Tensor of shape (b, queries, d)
+        """
         # An extra key and value of zeros, so that attending to nothing is possible.
         key, value = pad(key_value, (0, 0, 0, 1)).chunk(2, dim=-1)
         bias = pad(bias, (0, 1))
@@ -157,7 +169,18 @@ class EncoderBlock(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, bias: Tensor) -> Tensor:
-        """Update the residual stream x (b, positions, d); bias as in `Attention`."""
+        """Update the residual stream.
+
+        Parameters
+        ----------
+        x : Tensor of shape (b, positions, d)
+        bias : Tensor
+            As in `Attention`.
+
+        Returns
+        -------
+        Tensor of shape (b, positions, d)
+        """
         normed = self.norms[0](x)
         x = x + self.dropout(self.attention(normed, self.attention.key_value(normed), bias))
         update: Tensor = self.dropout(self.feed_forward(self.norms[1](x)))

@@ -42,9 +42,16 @@ class NetworkRecipe(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn s
     def new_module(
         self, *, n_choices: int, n_tokens: int, n_features: int, copies: IntArray | None
     ) -> SequenceNetwork:
-        """Make the network with fresh weights; the parameters have been checked.
+        """Make the network with fresh weights; the recipe's parameters have been checked.
 
-        The arguments are those of `build`.
+        Parameters
+        ----------
+        n_choices, n_tokens, n_features, copies
+            As in `build`.
+
+        Returns
+        -------
+        SequenceNetwork
         """
 
     def build(
