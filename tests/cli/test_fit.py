@@ -211,7 +211,7 @@ def test_quiet_also_where_there_is_nothing_to_resume(words, tmp_path):
         (("--resume",), "--resume is for sequences"),
         (("--checkpoint", "x"), "--checkpoint is for sequences"),
         (("--max-steps", "5"), "--max-steps is for sequences"),
-        (("--learner", "magic"), "there is no learner 'magic'; choose one of"),
+        (("--learner", "magic"), "learner must be one of forest, logistic"),
         (("--task", "sequences", "--network", "magic"), "there is no network 'magic'; choose one"),
         (("--rule", "magic"), "choose one of auto, expected-f"),
         (("--rule", "threshold:cut"), "name=value"),

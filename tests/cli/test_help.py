@@ -7,11 +7,14 @@ from typing import get_type_hints
 
 import pytest
 
-from setlearn.cli import part_names
+from setlearn import SetClassifier
+from setlearn.cli import fit_options, part_names
 from setlearn.cli.app import VERBS
-from setlearn.cli.fit_options import LearningOptions, SavingOptions
 from setlearn.cli.named_parts import rules_by_name
+from setlearn.estimators.sequence_parameters import DEFAULT_NETWORK
 from setlearn.files import FORMATS
+from setlearn.learners import learner_names
+from setlearn.networks import network_names
 from setlearn.records import KINDS
 from tests.cli.running import run, run_process
 
@@ -47,6 +50,14 @@ class TestNamesOfParts:
     def test_rules(self):
         assert part_names.rule_names() == list(rules_by_name())
 
+    def test_learners_and_networks(self):
+        assert part_names.learner_names() == learner_names()
+        assert part_names.network_names() == network_names()
+
+    def test_defaults(self):
+        assert fit_options.DEFAULT_LEARNER == SetClassifier()._learner().short_name
+        assert fit_options.DEFAULT_NETWORK == DEFAULT_NETWORK
+
     def test_formats(self):
         assert part_names.format_names() == list(FORMATS)
 
@@ -70,7 +81,7 @@ class TestNamesOfParts:
         assert f"{', '.join(KINDS[:-1])} or {KINDS[-1]}" in shown
 
 
-@pytest.mark.parametrize("group", [LearningOptions, SavingOptions])
+@pytest.mark.parametrize("group", [fit_options.LearningOptions, fit_options.SavingOptions])
 def test_options_for_one_task_say_so(group):
     for name, hint in get_type_hints(group, include_extras=True).items():
         option, *declarations = hint.__metadata__

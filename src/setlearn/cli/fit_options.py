@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["LearningOptions", "PlanningOptions", "SavingOptions", "check_task"]
 
 
+DEFAULT_LEARNER, DEFAULT_NETWORK = "mixture", "transformer"
+
+
 class Task(Enum):
     """What the elements of the sets are."""
 
@@ -168,7 +171,7 @@ class LearningOptions:
         str | None,
         typer.Option(
             metavar="NAME",
-            help="For labels: the learner that scores them: {learners}. [mixture]",
+            help=f"For labels: the learner that scores them: {{learners}}. [{DEFAULT_LEARNER}]",
             autocompletion=complete_learners,
         ),
         LABELS,
@@ -177,7 +180,7 @@ class LearningOptions:
         str | None,
         typer.Option(
             metavar="NAME",
-            help="For sequences: the network that scores them: {networks}. [transformer]",
+            help=f"For sequences: the network that scores them: {{networks}}. [{DEFAULT_NETWORK}]",
             autocompletion=complete_networks,
         ),
         SEQUENCES,
@@ -279,10 +282,11 @@ class SavingOptions:
 
 def _label_model(options: LearningOptions, plan: RecordPlan, verbose: bool) -> Any:
     from setlearn import SetClassifier
-    from setlearn.cli.named_parts import learner_named, rule_named
+    from setlearn.cli.named_parts import rule_named
+    from setlearn.learners import learner_named
 
     return SetClassifier(
-        learner_named(options.learner),
+        learner_named(options.learner or DEFAULT_LEARNER),
         rule_named(options.rule),
         conditional=options.conditional,
         n_jobs=options.jobs or 1,
@@ -293,11 +297,11 @@ def _label_model(options: LearningOptions, plan: RecordPlan, verbose: bool) -> A
 
 def _sequence_model(options: LearningOptions, plan: RecordPlan, verbose: bool) -> Any:
     from setlearn import SequenceSetGenerator
-    from setlearn.cli.named_parts import network_named, rule_named
+    from setlearn.cli.named_parts import rule_named
     from setlearn.networks import Training
 
     return SequenceSetGenerator(
-        network_named(options.network),
+        options.network or DEFAULT_NETWORK,
         rule_named(options.rule),
         tokens=plan.tokens or "char",
         training=Training(max_steps=options.max_steps, verbose=verbose),
@@ -311,7 +315,7 @@ MODELS: dict[str, Callable[[LearningOptions, RecordPlan, bool], Any]] = {
 }
 """How to make the model for each task."""
 
-DEFAULTS = {"labels": ("learner", "mixture"), "sequences": ("network", "transformer")}
+DEFAULTS = {"labels": ("learner", DEFAULT_LEARNER), "sequences": ("network", DEFAULT_NETWORK)}
 """The option that names what gives the scores, and what is used if it is not given."""
 
 

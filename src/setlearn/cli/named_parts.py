@@ -1,4 +1,4 @@
-"""Rules and learners by their names on the command line."""
+"""Rules by their names on the command line, with their settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from setlearn.errors import ParameterError
 if TYPE_CHECKING:
     from setlearn.rules import Rule
 
-__all__ = ["fit_free_rule_named", "learner_named", "network_named", "rule_named", "rules_by_name"]
+__all__ = ["fit_free_rule_named", "rule_named", "rules_by_name"]
 
 
 def rules_by_name() -> dict[str, type[Rule]]:
@@ -93,57 +93,3 @@ def _setting(text: str) -> tuple[str, Any]:
         return name, literal_eval(value)
     except (ValueError, SyntaxError):
         return name, value  # a word, as in space=log
-
-
-# FALLBACK until setlearn.learners and setlearn.networks offer these themselves.
-def learner_named(name: str | None) -> Any:
-    """Make the learner of that name; None, the classifier's default, if there is no name."""
-    if name is None:
-        return None
-    if name not in LEARNERS:
-        raise ParameterError(f"there is no learner {name!r}; choose one of {', '.join(LEARNERS)}")
-    return LEARNERS[name]()
-
-
-def network_named(name: str | None) -> Any:
-    """Check the name of a network; None means the default one."""
-    names = ["lstm", "transformer"]
-    if name is not None and name not in names:
-        raise ParameterError(f"there is no network {name!r}; choose one of {', '.join(names)}")
-    return name or "transformer"
-
-
-def _logistic() -> Any:
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import MaxAbsScaler
-
-    # It leaves zeros as they are, so that sparse texts stay sparse.
-    return make_pipeline(MaxAbsScaler(), LogisticRegression(max_iter=1000))
-
-
-def _forest() -> Any:
-    from sklearn.ensemble import RandomForestClassifier
-
-    return RandomForestClassifier(200)
-
-
-def _neighbours() -> Any:
-    from sklearn.neighbors import KNeighborsClassifier
-
-    return KNeighborsClassifier(10)
-
-
-def _network() -> Any:
-    from setlearn.learners import SigmoidNetwork
-
-    return SigmoidNetwork()
-
-
-LEARNERS = {
-    "mixture": lambda: None,  # the classifier's own default
-    "logistic": _logistic,
-    "forest": _forest,
-    "neighbours": _neighbours,
-    "network": _network,
-}

@@ -47,13 +47,11 @@ def rule_names() -> list[str]:
 
 def network_names() -> list[str]:
     """Return the names of all sequence networks."""
-    return [name.lower() for name in _parts("networks") if name != "Training"]  # FALLBACK
+    return [name.lower() for name in _parts("networks")]
 
 
 def learner_names() -> list[str]:
     """Return the names of all label learners: ours with a short name, and ready-made ones."""
-    if not (SOURCE / "learners" / "ready_made.py").exists():  # FALLBACK
-        return ["forest", "logistic", "mixture", "neighbours", "network"]
     short_names = [
         ast.literal_eval(node.value)
         for name in _parts("learners")
