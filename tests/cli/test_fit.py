@@ -212,7 +212,7 @@ def test_quiet_also_where_there_is_nothing_to_resume(words, tmp_path):
         (("--checkpoint", "x"), "--checkpoint is for sequences"),
         (("--max-steps", "5"), "--max-steps is for sequences"),
         (("--learner", "magic"), "learner must be one of forest, logistic"),
-        (("--task", "sequences", "--network", "magic"), "there is no network 'magic'; choose one"),
+        (("--task", "sequences", "--network", "magic"), "network must be one of lstm, transformer"),
         (("--rule", "magic"), "choose one of auto, expected-f"),
         (("--rule", "threshold:cut"), "name=value"),
         (("--rule", "threshold:height=3"), "does not have these settings"),

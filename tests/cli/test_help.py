@@ -55,7 +55,7 @@ class TestNamesOfParts:
         assert part_names.network_names() == network_names()
 
     def test_defaults(self):
-        assert fit_options.DEFAULT_LEARNER == SetClassifier()._learner().short_name
+        assert SetClassifier()._learner().short_name == fit_options.DEFAULT_LEARNER
         assert fit_options.DEFAULT_NETWORK == DEFAULT_NETWORK
 
     def test_formats(self):
