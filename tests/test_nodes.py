@@ -58,7 +58,10 @@ def test_a_mask_is_dense_a_part_at_a_time():
         ((np.arange(3), np.zeros(3, int), P[0]), r"must be a matrix.*got 1 dim.*p\[None, :\]"),
         ((np.arange(6), np.zeros(7, int), P), r"7 rows.*need 7 samples.*got \(6,\) and \(7,\)"),
         ((np.arange(7), np.zeros(8, int), P), r"got \(7,\) and \(8,\)"),
-        ((np.arange(7), np.zeros(7, int), P, P[:2] > 0), r"known has shape \(2, 3\).*one entry a"),
+        (
+            (np.arange(7), np.zeros(7, int), P, P[:2] > 0),
+            r"known has shape \(2, 3\).*one entry per",
+        ),
     ],
 )
 def test_bad_nodes(arguments, message):

@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 from setlearn import SequenceSetGenerator, SetClassifier
 from setlearn.learners import SigmoidNetwork
 from setlearn.learners.set_mixture import SetMixture
-from setlearn.networks import Transformer
+from setlearn.networks import Training, Transformer
 from setlearn.rules import LambdaSet, Margin, TopK
 from tests.estimators.data import tagged
 from tests.persistence.cases import Case
@@ -39,7 +39,9 @@ def forgery_cases():
         "labels": label_case(),
         "sequences": sequence_case(),
         "transformer": Case(lambda: copying.fit(WORDS, [{x} for x in WORDS]), WORDS[:2]),
-        "network": case(SigmoidNetwork((3,), max_steps=5), rule=LambdaSet(max_steps=5)),
+        "network": case(
+            SigmoidNetwork((3,), max_steps=5), rule=LambdaSet(training=Training(max_steps=5))
+        ),
         "mixture": case(SetMixture(2), rule=Margin()),
         "sparse-mixture": case(SetMixture(2), THIN),
         "forest": case(RandomForestClassifier(2)),

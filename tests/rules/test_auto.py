@@ -6,6 +6,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from setlearn.errors import DataError, NotFittedError, ParameterError
+from setlearn.networks import Training
 from setlearn.nodes import Examples, Nodes
 from setlearn.rules import Auto, ExpectedF, LambdaSet, Margin, Threshold, TopK
 
@@ -59,7 +60,7 @@ def test_a_joint_is_tried_where_there_are_examples_and_a_network_where_there_are
     assert "ExpectedF(joint=True)" in Auto(random_state=0).fit(nodes, RIGHT).scores_
     many = np.random.default_rng(1).uniform(size=(300, 3))
     scores = Auto(random_state=0).fit(Nodes.roots(many), many > 0.5).scores_
-    assert repr(LambdaSet(cut="tuned", max_steps=500)) in scores
+    assert repr(LambdaSet(cut="tuned", training=Training(max_steps=500))) in scores
 
 
 def test_who_uses_examples():

@@ -122,7 +122,7 @@ def test_what_is_left_open_is_learned():
         ({"cut": "best"}, "got 'best'"),
         ({"cut": True}, "got True"),
         ({"cut": None}, "got None"),
-        ({"min_size": -1}, "min_size must be None .* or a whole number from 0 up, got -1"),
+        ({"min_size": -1}, "min_size must be None .* or a whole number of at least 0, got -1"),
         ({"min_size": 0.5}, "min_size must be"),
     ],
 )

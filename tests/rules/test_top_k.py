@@ -51,7 +51,7 @@ def test_chunks_do_not_matter(monkeypatch):
 
 def test_the_reason_names_the_next():
     walk = TopK(1).steps(Nodes.roots(np.array([[0.2, 0.7]])), ["a", "b"])
-    assert walk.reason == "1 choice(s) were asked for; a comes next"
+    assert walk.reason == "k = 1, and a at 0.2 ranks lower"
 
 
 def test_there_is_nothing_to_learn():
@@ -70,5 +70,5 @@ def test_bad_k(k):
         lambda rule: rule.fit(nodes, np.array([[True, False]])),
         lambda rule: rule.check_parameters(),
     ):
-        with pytest.raises(ParameterError, match="k must be a whole number from 1 up, got"):
+        with pytest.raises(ParameterError, match="k must be a whole number of at least 1, got"):
             ask(TopK(k))

@@ -11,8 +11,7 @@ from sklearn.base import clone
 
 from setlearn.errors import DataError
 from setlearn.nodes import BoolArray, Nodes
-from setlearn.rules import Auto, Rule
-from setlearn.rules.folds import sample_folds
+from setlearn.rules import Rule
 from setlearn.scorers.conditional import ConditionalScores, random_parts
 
 __all__ = ["Completion"]
@@ -43,7 +42,7 @@ class Completion:
         if rule.needs_fit:
             left, others = _left_out_of_fold(nodes, truth, seed)
             rule.fit(left, others)
-        return cls(scores, rule.rule_ if isinstance(rule, Auto) else rule)
+        return cls(scores, rule.chosen)
 
     def kept(self, nodes: Nodes) -> BoolArray:
         """What else there is, (n, labels), at choice points with something known."""
@@ -56,7 +55,7 @@ def _left_out_of_fold(nodes: Nodes, truth: BoolArray, seed: int) -> tuple[Nodes,
     known = random_parts(truth, rng)
     asked = Nodes(nodes.sample, nodes.depth, nodes.probabilities, known)
     scores = np.empty(truth.shape)
-    for learn, held_out in sample_folds(nodes.sample, rng):
+    for learn, held_out in nodes.folds(rng):
         model = ConditionalScores(seed).fit(asked[learn], truth[learn])
         scores[held_out] = model.left(asked[held_out]).probabilities
     return Nodes(nodes.sample, nodes.depth, scores), truth & ~known

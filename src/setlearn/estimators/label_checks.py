@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing
 
 from setlearn.errors import DataError, ParameterError
 from setlearn.estimators.label_space import LabelSpace
-from setlearn.rules import Auto, Rule
+from setlearn.rules import Rule
 from setlearn.scorers import LabelScorer
 
 __all__ = ["check_combination", "check_examples", "read_targets"]
@@ -46,9 +46,9 @@ def check_combination(
     conditional: bool,
 ) -> None:
     """Raise where the parts cannot work together, before anything costly is done."""
-    # Auto leaves out what does not go.
-    needs_examples = rule.uses_examples and not isinstance(rule, Auto)
-    if needs_examples and (shares_of_one or conditional or not hasattr(learner, "examples")):
+    if rule.requires_examples and (
+        shares_of_one or conditional or not hasattr(learner, "examples")
+    ):
         raise ParameterError(
             f"{rule!r} needs whole training sets beside the scores. The default learner gives "
             'them, with "marginal" scores and conditional=False; '
@@ -70,7 +70,7 @@ def check_combination(
 
 def check_examples(rule: Rule, scorer: LabelScorer, X: Any) -> None:
     """Raise if a rule asks for training sets that the fitted learner does not give after all."""
-    if not rule.uses_examples or isinstance(rule, Auto):
+    if not rule.requires_examples:
         return
     if scorer.examples(_safe_indexing(X, np.arange(1))) is None:
         raise ParameterError(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from setlearn.rules.steps import Pick, Steps
+from setlearn.rules.base import Pick, Steps
 
 __all__ = ["LabelTrace"]
 
@@ -42,6 +42,7 @@ class LabelTrace:
     known: frozenset[Hashable]
     steps: tuple[Pick, ...]
     reason: str
+    columns: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -52,7 +53,7 @@ class LabelTrace:
         known: frozenset[Hashable],
     ) -> LabelTrace:
         """Put names to a rule's walk."""
-        return cls(list(labels), result, known, walk.picks, walk.reason)
+        return cls(list(labels), result, known, walk.picks, walk.reason, walk.columns)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and strings, ready for ``json.dumps``."""
@@ -63,7 +64,10 @@ class LabelTrace:
                 {
                     "step": number,
                     "scores": [float(score) for score in pick.scores],
-                    "penalties": [float(penalty) for penalty in pick.penalties],
+                    "penalties": None
+                    if pick.penalties is None
+                    else [float(penalty) for penalty in pick.penalties],
+                    "figures": dict(pick.figures),
                     "winner": _plain(self.labels[pick.winner]),
                     "kept": pick.kept,
                     "memory": [_plain(self.labels[k]) for k in pick.memory],
@@ -84,14 +88,13 @@ class LabelTrace:
         return "\n\n".join(parts)
 
     def _picks(self) -> list[list[str]]:
-        rows = [["step", "winner", "score", "penalty", "", "memory Z"]]
+        rows = [["step", "winner", *self.columns, "", "memory Z"]]
         for number, pick in enumerate(self.steps, 1):
             rows.append(
                 [
                     str(number),
                     str(self.labels[pick.winner]),
-                    f"{pick.scores[pick.winner]:.4f}",
-                    f"{pick.penalties[pick.winner]:.4f}",
+                    *(f"{pick.figures[column]:.4f}" for column in self.columns),
                     "kept"
                     if pick.kept
                     else "not new"
@@ -103,7 +106,9 @@ class LabelTrace:
         return rows
 
     def _scores(self) -> list[list[str]]:
-        start = self.steps[0].scores + self.steps[0].penalties
+        start = self.steps[0].scores
+        if self.steps[0].penalties is not None:
+            start = start + self.steps[0].penalties
         order = np.argsort(-start, kind="stable")[:SHOWN_LABELS]
         rows = [["score - penalty", *(f"step {n}" for n in range(1, len(self.steps) + 1))]]
         for label in order:

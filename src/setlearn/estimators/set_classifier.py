@@ -177,10 +177,8 @@ class SetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sk
         completion = Completion.fit(nodes, truth, rule, rng) if self.conditional else None
         if rule.needs_fit:
             rule.fit(nodes, scorer.right_choices(truth))
-        scores = None
-        if isinstance(rule, Auto):
-            scores, rule = rule.scores_, rule.rule_
-            scorer.with_examples = rule.uses_examples
+        scores, rule = rule.candidate_scores, rule.chosen
+        scorer.with_examples = rule.uses_examples
         # All at once, so that a fit that fails leaves the model of the one before whole.
         self.space_, self.classes_ = space, space.classes
         self.scorer_, self.rule_, self.rule_scores_ = scorer, rule, scores

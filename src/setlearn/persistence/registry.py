@@ -56,6 +56,7 @@ HOMES = {
     "TokenReader": "setlearn.sequence_inputs",
     "Tokeniser": "setlearn.vocabulary",
     "TopK": "setlearn.rules.top_k",
+    "Training": "setlearn.networks.training_settings",
     "Transformer": "setlearn.networks.recipes",
     "Vocabulary": "setlearn.vocabulary",
 }
