@@ -76,7 +76,7 @@ def test_one_sample_is_enough():
     assert rule.accept(NODES[:1]).shape == (1, 4)
 
 
-def test_the_winner_tells_the_story():
+def test_the_winner_explains_itself():
     rule = Auto([Margin()], random_state=0).fit(NODES, RIGHT)
     names = list("abcd")
     assert rule.steps(NODES[:1], names).reason == rule.rule_.steps(NODES[:1], names).reason
@@ -94,3 +94,33 @@ def test_errors():
         Auto([ExpectedF(joint=True)]).fit(NODES, RIGHT)
     with pytest.raises(NotFittedError, match="not fitted"):
         Auto().accept(NODES)
+
+
+def test_what_others_need_to_know_of_it():
+    rule = Auto([TopK(1), Threshold("tuned")], random_state=0)
+    assert rule.candidate_scores is None
+    with pytest.raises(NotFittedError, match="not fitted"):
+        rule.chosen  # noqa: B018
+    rule.fit(NODES, RIGHT)
+    assert rule.chosen is rule.rule_
+    assert rule.candidate_scores is rule.scores_
+    nested = Auto([rule], random_state=0).fit(NODES, RIGHT)
+    assert isinstance(nested.chosen, Threshold)
+    assert Margin().chosen.candidate_scores is None
+    assert not Auto([ExpectedF(joint=True)]).requires_examples
+    assert ExpectedF(joint=True).requires_examples
+
+
+def test_a_nested_auto_is_not_dropped_without_examples():
+    rule = Auto([Auto([ExpectedF(joint=True), TopK(2)])], random_state=0).fit(NODES, RIGHT)
+    assert repr(rule.chosen) == "TopK(k=2)"
+
+
+def test_adjusting_changes_the_winner_only():
+    rule = Auto([Threshold("tuned")], random_state=0).fit(NODES, RIGHT)
+    other = rule.adjusted(cut=0.9)
+    assert other.chosen.cut == other.chosen.cut_ == 0.9
+    assert rule.chosen.cut == "tuned"
+    assert (other.accept(NODES) == (SCORES > 0.9)).all()
+    with pytest.raises(ParameterError, match="Threshold has no parameter 'lam'; it has"):
+        rule.adjusted(lam=0.5)

@@ -275,23 +275,23 @@ def finished(scorer, sample, max_length, prefix=(), before=1.0):
 
 class TestTelling:
     def test_the_reason_compares_with_and_without(self):
-        walk = ExpectedF().steps(Nodes.roots(np.array([[0.9, 0.1]])), ["a", "b"])
+        steps = ExpectedF().steps(Nodes.roots(np.array([[0.9, 0.1]])), ["a", "b"])
         with_b = 0.9 * 0.9 * 2 / 3 + 0.1 * 0.1 * 2 / 3 + 0.9 * 0.1
         without = 0.9 * 0.9 + 0.9 * 0.1 * 2 / 3
-        assert walk.reason == (f"with b the expected F1 is {with_b:.4g}, without it {without:.4g}")
-        assert [pick.winner for pick in walk.picks if pick.kept] == [0]
+        assert steps.reason == (f"with b the expected F1 is {with_b:.4g}, without it {without:.4g}")
+        assert [pick.winner for pick in steps.picks if pick.kept] == [0]
 
     def test_the_empty_set_and_other_betas(self):
-        walk = ExpectedF(0.5).steps(Nodes.roots(np.array([[0.1, 0.05]])), ["a", "b"])
-        assert walk.reason.startswith("with a the expected F0.5 is")
-        assert walk.reason.endswith(f"without it {0.9 * 0.95:.4g}")
+        steps = ExpectedF(0.5).steps(Nodes.roots(np.array([[0.1, 0.05]])), ["a", "b"])
+        assert steps.reason.startswith("with a the expected F0.5 is")
+        assert steps.reason.endswith(f"without it {0.9 * 0.95:.4g}")
 
     def test_a_joint_tells_its_own_figures(self):
         sets = np.array([[1, 1, 0], [0, 0, 1]], bool)
         nodes = with_examples(np.full((1, 3), 0.5), sets, np.array([[9.0, 1.0]]))
-        walk = ExpectedF(joint=True).steps(nodes, list("abc"))
-        assert walk.reason == "with c the expected F1 is 0.77, without it 0.9"
-        assert {pick.winner for pick in walk.picks if pick.kept} == {0, 1}
+        steps = ExpectedF(joint=True).steps(nodes, list("abc"))
+        assert steps.reason == "with c the expected F1 is 0.77, without it 0.9"
+        assert {pick.winner for pick in steps.picks if pick.kept} == {0, 1}
 
 
 class TestParameters:

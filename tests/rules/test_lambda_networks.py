@@ -1,4 +1,4 @@
-"""The λ-networks as rules: what one λ cannot tell apart, they can; and they repeat themselves."""
+"""The λ-networks as rules: they separate what one λ cannot, and are reproducible."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from setlearn.networks.lambda_networks import LambdaConvolution, LambdaRecurrenc
 from setlearn.nodes import Nodes, log_odds
 from setlearn.rules.lambda_cnn import LambdaCNN
 from setlearn.rules.lambda_rnn import LambdaRNN
+from setlearn.rules.lambda_set import LambdaSet
 
 KINDS = [LambdaCNN, LambdaRNN]
 
@@ -261,6 +262,40 @@ class TestErrors:
         nodes = Nodes.roots(np.full((50, 5), np.nan))
         with pytest.raises(DataError, match="check the inputs"):
             LambdaCNN().fit(nodes, base_rates[1][:50])
+
+
+class TestTraining:
+    @pytest.mark.parametrize(
+        ("kind", "numbers"),
+        [
+            (LambdaCNN, (64, 1e-3, 4000, 10)),
+            (LambdaRNN, (64, 1e-3, 4000, 10)),
+            (LambdaSet, (128, 3e-3, 1000, 10)),
+        ],
+    )
+    def test_what_suits_each(self, kind, numbers):
+        plan = kind()._training_plan()
+        assert (plan.batch_size, plan.learning_rate, plan.max_steps, plan.patience) == numbers
+        assert plan.schedule == "constant"
+
+    @pytest.mark.parametrize("kind", [*KINDS, LambdaSet])
+    def test_a_new_network_takes_the_weights_of_the_old(self, kind, base_rates):
+        rule = quick(kind, max_steps=2).fit(*base_rates)
+        fresh = rule.new_network().double()
+        fresh.load_state_dict(rule.network_.state_dict())
+        rule_probabilities = rule.judge(base_rates[0]).probabilities
+        rule.network_ = fresh.eval()
+        assert np.array_equal(rule.judge(base_rates[0]).probabilities, rule_probabilities)
+
+    def test_nothing_held_out(self, base_rates):
+        rule = LambdaSet(training=Training(max_steps=2, validation=0)).fit(*base_rates)
+        assert rule.history_[-1]["held_out"] is None
+
+    def test_another_type(self, base_rates):
+        with pytest.raises(
+            ParameterError, match=r"training must be a setlearn\.networks\.Training"
+        ):
+            LambdaCNN(training={"max_steps": 5}).fit(*base_rates)
 
 
 class TestModules:

@@ -42,8 +42,8 @@ def test_keeps_the_k_best_that_are_not_known(rows, k, with_known):
         open_choices = [c for c in range(len(p)) if not given_choices[c]]
         best = sorted(open_choices, key=lambda c: -p[c])[:k]  # stable: ties to the earlier
         assert set(np.flatnonzero(row)) == set(np.flatnonzero(given_choices)) | set(best)
-    walk = TopK(k).steps(nodes[:1], [f"choice {c}" for c in range(P.shape[1])])
-    assert [pick.winner for pick in walk.picks if pick.kept] == sorted(
+    steps = TopK(k).steps(nodes[:1], [f"choice {c}" for c in range(P.shape[1])])
+    assert [pick.winner for pick in steps.picks if pick.kept] == sorted(
         np.flatnonzero(kept[0] & ~known[0]), key=lambda c: -P[0, c]
     )
 
@@ -58,8 +58,8 @@ def test_chunks_do_not_matter(monkeypatch):
 
 
 def test_the_reason_names_the_next():
-    walk = TopK(1).steps(Nodes.roots(np.array([[0.2, 0.7]])), ["a", "b"])
-    assert walk.reason == "k = 1, and a at 0.2 ranks lower"
+    steps = TopK(1).steps(Nodes.roots(np.array([[0.2, 0.7]])), ["a", "b"])
+    assert steps.reason == "k = 1, and a at 0.2 ranks lower"
 
 
 def test_there_is_nothing_to_learn():

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from setlearn.rules.base import Pick, Steps
+from setlearn.rules.steps import Pick, Steps
 
 __all__ = ["LabelTrace"]
 

@@ -13,10 +13,11 @@ from sklearn.utils import check_random_state
 from setlearn.errors import DataError, ParameterError
 from setlearn.networks.training_settings import Training
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, dense_mask
-from setlearn.rules.base import Rule, Steps, check_positive
+from setlearn.rules.base import Rule, check_positive
 from setlearn.rules.expected_f import ExpectedF
 from setlearn.rules.lambda_set import LambdaSet
 from setlearn.rules.margin import Margin
+from setlearn.rules.steps import Steps
 from setlearn.rules.threshold import Threshold
 
 __all__ = ["Auto", "MeanF1"]

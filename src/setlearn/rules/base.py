@@ -1,11 +1,10 @@
-"""The base of all rules, and the steps by which a rule explains its decision."""
+"""The base of all rules: they learn from scored choice points, then keep some choices."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,41 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from setlearn.errors import DataError, NotFittedError, ParameterError
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, dense_mask
+from setlearn.rules.steps import Pick, Steps
 
-__all__ = ["Pick", "Rule", "Steps"]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pick:
-    """One step: the scores, the winner, and the memory Z after it.
-
-    A winner that is not ``kept`` is the one at which the process stopped or, with the robust
-    stop of `Margin`, a repeat that only raised its own counter.
-    """
-
-    scores: FloatArray  # (V,) after the penalties, if there are any
-    penalties: FloatArray | None  # (V,) what the memory costs each choice; None: no such process
-    winner: int
-    kept: bool
-    memory: tuple[int, ...]
-    figures: Mapping[str, float] = field(default_factory=dict)  # what decided on the winner
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Steps:
-    """All steps at one choice point, and why they ended.
-
-    ``columns`` are the names of the figures that every pick has, in the order to show them.
-    """
-
-    picks: tuple[Pick, ...]
-    reason: str
-    columns: tuple[str, ...] = ()
-
-    def after(self, known: Sequence[int]) -> Steps:
-        """The same steps with these choices in the memory from the start."""
-        picks = [replace(pick, memory=(*known, *pick.memory)) for pick in self.picks]
-        return replace(self, picks=tuple(picks))
+__all__ = ["Rule"]
 
 
 class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no types

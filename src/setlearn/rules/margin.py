@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -14,16 +15,15 @@ from numpy.typing import ArrayLike
 from setlearn.errors import DataError, ParameterError
 from setlearn.nodes import BoolArray, FloatArray, Mask, Nodes, dense_mask
 from setlearn.rules.base import (
-    Pick,
     Rule,
-    Steps,
     best_first,
     check_min_size,
     check_positive,
     fill_up,
     learned_min_size,
 )
-from setlearn.rules.max_margin import Gaps, best_floor, judge, solve
+from setlearn.rules.max_margin import Gaps, best_floor, evaluate, past_ties, solve
+from setlearn.rules.steps import Pick, Steps
 
 __all__ = ["Margin"]
 
@@ -31,6 +31,9 @@ SPACES = ("probability", "log")
 
 LEAST_PROBABILITY = 1e-10
 """The least probability on the log scale, where a zero would outweigh all other scores."""
+
+LARGEST = -math.log(LEAST_PROBABILITY)
+"""The largest absolute score on either scale: scores round to multiples of its last bit."""
 
 
 class Margin(Rule):
@@ -115,8 +118,7 @@ class Margin(Rule):
         Parameters
         ----------
         nodes : Nodes
-        positive : mask of shape (n, V)
-            The right choices.
+        positive : mask of shape (n, V), the right choices
 
         Returns
         -------
@@ -141,7 +143,7 @@ class Margin(Rule):
             kept = np.empty(nodes.probabilities.shape, dtype=bool)
             for rows in nodes.row_chunks():
                 part = nodes[rows]
-                process = _within_margin if self.rho == 0 else self._until_repeats
+                process = partial(_until_repeats, rho=self.rho) if self.rho else _within_margin
                 kept[rows] = process(part.masked(self._scores(part)), part.known, lam[rows])
         if np.isfinite(floor):
             kept[self._under_floor(nodes, floor)] = False
@@ -152,10 +154,8 @@ class Margin(Rule):
 
         Parameters
         ----------
-        node : Nodes
-            A single choice point.
-        names : sequence of str
-            The names of the choices.
+        node : Nodes, a single choice point
+        names : sequence of str, one per choice
 
         Returns
         -------
@@ -191,8 +191,8 @@ class Margin(Rule):
         last, min_size = steps.picks[-1], self._min_size_now()
         others = np.ones(len(scores), bool) if node.available is None else node.available[0].copy()
         others[list(last.memory)] = False
-        missing = best_first(node.probabilities[0], others)
-        missing = missing[: max(0, min_size - len(last.memory))]
+        n_missing = max(0, min_size - len(last.memory))
+        missing = best_first(node.probabilities[0], others)[:n_missing]
         if not missing:
             return steps
         memory, picks = last.memory, list(steps.picks)
@@ -207,11 +207,9 @@ class Margin(Rule):
 
         Parameters
         ----------
-        node : Nodes
-            A single choice point.
+        node : Nodes, a single choice point
         choice : int
-        name : str
-            The name of the choice.
+        name : str, of the choice
 
         Returns
         -------
@@ -247,11 +245,6 @@ class Margin(Rule):
         # Where elements are known, the set is not empty.
         return under if nodes.known is None else under & ~nodes.known.any(axis=1)
 
-    def _until_repeats(
-        self, scores: FloatArray, known: BoolArray | None, lam: FloatArray
-    ) -> BoolArray:
-        return _until_repeats(scores, known, lam, self.rho)
-
     def _solve_each_depth(self, nodes: Nodes, positive: Mask) -> None:
         parts, depths = [], []
         for rows in nodes.row_chunks():
@@ -263,14 +256,14 @@ class Margin(Rule):
         positions = [gaps[depth == position] for position in range(int(nodes.depth.max()) + 1)]
         if self.lam is None:
             solutions = [solve(part, self.multiplier) for part in positions]
-            eps = float(np.finfo(nodes.probabilities.dtype).eps)
+            slack = 4 * float(np.finfo(nodes.probabilities.dtype).eps)
             pairs = zip(solutions, positions, strict=True)
-            lam = [_past_ties(solution.lam, part.lower, eps) for solution, part in pairs]
+            lam = [past_ties(solution.lam, part, slack, LARGEST) for solution, part in pairs]
         else:
             given = np.atleast_1d(np.asarray(self.lam, dtype=np.float64))
             lam = [float(given[min(k, len(given) - 1)]) for k in range(len(positions))]
             pairs_given = zip(positions, lam, strict=True)
-            solutions = [judge(part, value, self.multiplier) for part, value in pairs_given]
+            solutions = [evaluate(part, value, self.multiplier) for part, value in pairs_given]
         self.lam_ = _per_position(lam)
         self.feasible_ = _per_position([solution.feasible for solution in solutions])
         self.objective_ = _per_position([solution.objective for solution in solutions])
@@ -318,16 +311,6 @@ def _pick(
 def _per_position(values: list[Any]) -> Any:
     """An array for sequences; for labels, which have one position, the value itself."""
     return np.array(values) if len(values) > 1 else values[0]
-
-
-def _past_ties(lam: float, lower: FloatArray, eps: float) -> float:
-    """Raise a λ that equals some lower bound by a little, as a tie would stop the process.
-
-    Not at 0: there the best choice is kept in any case, and ties with it are not better.
-    """
-    if lam == 0 or lam not in lower:
-        return lam
-    return lam + 4 * eps * max(lam, -math.log(LEAST_PROBABILITY))
 
 
 def _check_lam(given: ArrayLike, space: str, n_positions: int) -> None:

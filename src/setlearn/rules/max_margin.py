@@ -20,7 +20,7 @@ import numpy as np
 
 from setlearn.nodes import BoolArray, FloatArray, Mask
 
-__all__ = ["Gaps", "MaxMargin", "best_floor", "judge", "solve"]
+__all__ = ["Gaps", "MaxMargin", "best_floor", "evaluate", "past_ties", "solve"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,12 +98,12 @@ def solve(gaps: Gaps, multiplier: float) -> MaxMargin:
     upper = gaps.upper[np.isfinite(gaps.upper)]
     lowest, highest = _interval(gaps)
     if lowest > highest:
-        return judge(gaps, _least_penalised(gaps.lower, upper, target, multiplier), multiplier)
+        return evaluate(gaps, _least_penalised(gaps.lower, upper, target, multiplier), multiplier)
     mean = target.mean() if len(target) else lowest
-    return judge(gaps, float(np.clip(mean, lowest, highest)), multiplier)
+    return evaluate(gaps, float(np.clip(mean, lowest, highest)), multiplier)
 
 
-def judge(gaps: Gaps, lam: float, multiplier: float) -> MaxMargin:
+def evaluate(gaps: Gaps, lam: float, multiplier: float) -> MaxMargin:
     """Check a given λ against every constraint, and compute its objective.
 
     Parameters
@@ -123,6 +123,27 @@ def judge(gaps: Gaps, lam: float, multiplier: float) -> MaxMargin:
     violations = np.maximum(gaps.lower - lam, 0).sum() + np.maximum(lam - upper, 0).sum()
     objective = ((target - lam) ** 2).sum() + multiplier * violations
     return MaxMargin(lam, bool(lowest <= lam <= highest), float(objective), (lowest, highest))
+
+
+def past_ties(lam: float, gaps: Gaps, slack: float, largest: float) -> float:
+    """Raise a λ that equals some lower bound by a little, as a tie would stop the process.
+
+    Not at 0: there the best choice is kept in any case, and ties with it are not better.
+
+    Parameters
+    ----------
+    lam : float
+    gaps : Gaps
+    slack : float
+        Relative to the larger of λ and ``largest``.
+    largest : float
+        The largest absolute score.
+
+    Returns
+    -------
+    float
+    """
+    return lam if lam == 0 or lam not in gaps.lower else lam + slack * max(lam, largest)
 
 
 def best_floor(top_scores: FloatArray, positive: Mask) -> float:
