@@ -292,9 +292,7 @@ class TestTraining:
         assert rule.history_[-1]["held_out"] is None
 
     def test_another_type(self, base_rates):
-        with pytest.raises(
-            ParameterError, match=r"training must be a setlearn\.networks\.Training"
-        ):
+        with pytest.raises(ParameterError, match=r"must be a setlearn\.networks\.Training"):
             LambdaCNN(training={"max_steps": 5}).fit(*base_rates)
 
 

@@ -110,7 +110,8 @@ class LabelTrace:
         if self.steps[0].penalties is not None:
             start = start + self.steps[0].penalties
         order = np.argsort(-start, kind="stable")[:SHOWN_LABELS]
-        rows = [["score - penalty", *(f"step {n}" for n in range(1, len(self.steps) + 1))]]
+        title = "score" if self.steps[0].penalties is None else "score - penalty"
+        rows = [[title, *(f"step {n}" for n in range(1, len(self.steps) + 1))]]
         for label in order:
             cells = [
                 f"{pick.scores[label]:.4f}{'*' if pick.winner == label else ' '}"
