@@ -11,9 +11,9 @@ from sklearn.pipeline import make_pipeline
 
 from setlearn import SetClassifier
 from setlearn.errors import ParameterError
+from setlearn.estimators.completion import random_parts
 from setlearn.metrics import mean_f1
 from setlearn.rules import ExpectedF, Margin, Threshold, TopK
-from setlearn.scorers.conditional import random_parts
 from tests.estimators.data import as_sets
 
 

@@ -23,7 +23,9 @@ QUICK_RULES = {
     "λ-CNN": LambdaCNN(cut="tuned", training=Training(max_steps=3)),
 }
 SMALL = LSTM(embedding=4, encoder_units=4, decoder_units=4)
-GENERATOR = SequenceRecipe(SequenceSetGenerator(SMALL, max_steps=10, max_size=4, max_nodes=20))
+GENERATOR = SequenceRecipe(
+    SequenceSetGenerator(SMALL, training=Training(max_steps=10), max_size=4, max_nodes=20)
+)
 
 LABELS = replace(
     TASK1,

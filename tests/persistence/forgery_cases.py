@@ -32,7 +32,11 @@ def case(learner, X=X, rule=None, **parameters):
 def forgery_cases():
     """All of them, by name."""
     copying = SequenceSetGenerator(
-        Transformer(4, 2, 1), max_steps=5, max_nodes=20, max_size=4, random_state=0
+        Transformer(4, 2, 1),
+        training=Training(max_steps=5),
+        max_nodes=20,
+        max_size=4,
+        random_state=0,
     )
     boosted = HistGradientBoostingClassifier(max_iter=2, min_samples_leaf=5)
     return {
