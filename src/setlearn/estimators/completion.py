@@ -15,6 +15,7 @@ from setlearn.learners.set_forest import SetForest
 from setlearn.nodes import BoolArray, FloatArray, Nodes
 from setlearn.rules import Rule
 from setlearn.rules.folds import sample_folds
+from setlearn.savable import savable
 
 __all__ = ["Completion", "ConditionalScores"]
 
@@ -25,6 +26,7 @@ ROWS_IN_ALL = 40_000
 IMPOSSIBLE = 1e-9
 
 
+@savable()
 class ConditionalScores:
     """Revises the scores of a choice point by the labels that are known.
 
@@ -75,6 +77,7 @@ def _features(scores: FloatArray, known: BoolArray) -> FloatArray:
     return np.hstack([logit(np.clip(scores, 1e-6, 1 - 1e-6)), known])
 
 
+@savable(parts={"rule": (Rule,), "scores": (ConditionalScores,)})
 @dataclass(frozen=True, slots=True, eq=False)
 class Completion:
     """P(label | x, Z), and the rule that decides on what is left once Z is known."""

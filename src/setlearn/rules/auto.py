@@ -18,6 +18,7 @@ from setlearn.rules.lambda_set import LambdaSet
 from setlearn.rules.margin import Margin
 from setlearn.rules.steps import Steps
 from setlearn.rules.threshold import Threshold
+from setlearn.savable import savable
 
 __all__ = ["Auto", "MeanF1"]
 
@@ -25,6 +26,7 @@ ENOUGH_FOR_A_NETWORK = 300
 """Choice points below which a λ-network is not tried: it would win by luck alone."""
 
 
+@savable()
 class MeanF1(NamedTuple):
     """A candidate's mean F1 on choice points that it had not seen, and its standard error."""
 
@@ -35,6 +37,7 @@ class MeanF1(NamedTuple):
         return f"{self.mean:.3f} ± {self.error:.3f}"
 
 
+@savable()
 class Auto(Rule):
     """Try several rules, and take the one with the best mean F1.
 

@@ -20,6 +20,7 @@ from setlearn.rules.base import Rule, check_positive
 from setlearn.rules.independent_choices import IndependentChoices, quadrature
 from setlearn.rules.set_distribution import SetDistribution
 from setlearn.rules.weighted_sets import WeightedSets, posterior
+from setlearn.savable import savable
 
 __all__ = ["ExpectedF"]
 
@@ -35,6 +36,7 @@ BLOCK_ENTRIES = 131_072
 """Numbers in a temporary array: those of one block of rows stay in the processor's cache."""
 
 
+@savable()
 class ExpectedF(Rule):
     """Keep the set with the highest expected F-measure under the scorer's probabilities.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from setlearn.errors import ParameterError
 from setlearn.rules.lambda_network import LambdaNetwork
+from setlearn.savable import savable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["LambdaCNN"]
 
 
+@savable()
 class LambdaCNN(LambdaNetwork):
     """Keep the choices that a convolutional network over all scores finds right (SSG-CNN).
 

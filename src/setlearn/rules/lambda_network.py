@@ -78,6 +78,10 @@ class LambdaNetwork(Rule):
     def build(self, n_choices: int, n_positions: int) -> nn.Module:
         """Make the untrained module: logits (n, V) and position (n,) in, logits (n, V) out."""
 
+    def new_network(self) -> nn.Module:
+        """The module with fresh weights, for saved weights to be put into."""
+        return self.build(self.n_choices_, self.n_positions_)
+
     def fit(self, nodes: Nodes, positive: Mask) -> Self:
         """Train the network on most samples, and on the others watch it and tune the cut."""
         from setlearn.networks.runtime import seeded

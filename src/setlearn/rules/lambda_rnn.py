@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from setlearn.errors import ParameterError
 from setlearn.rules.lambda_network import LambdaNetwork
+from setlearn.savable import savable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["LambdaRNN"]
 
 
+@savable()
 class LambdaRNN(LambdaNetwork):
     """Keep the choices that an LSTM encoder–decoder over all scores finds right (SSG-RNN).
 

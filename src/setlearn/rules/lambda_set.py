@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from setlearn.errors import ParameterError
 from setlearn.rules.lambda_network import LambdaNetwork
+from setlearn.savable import savable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["LambdaSet"]
 
 
+@savable()
 class LambdaSet(LambdaNetwork):
     """Keep the choices that a small network, the same for all of them, finds right.
 

@@ -23,6 +23,7 @@ from setlearn.rules.base import (
 from setlearn.rules.floor import best_floor
 from setlearn.rules.max_margin import Gaps, judge, solve
 from setlearn.rules.steps import Pick, Steps
+from setlearn.savable import savable
 
 __all__ = ["Margin"]
 
@@ -32,6 +33,7 @@ LEAST_PROBABILITY = 1e-10
 """Less counts as this much on the log scale, where a zero would outweigh all other scores."""
 
 
+@savable(infinite=("interval_", "objective_"))
 class Margin(Rule):
     """Sequential Set Generation: pick the best choice, penalise it by λ, pick again.
 

@@ -15,6 +15,7 @@ from setlearn.rules.base import (
     fill_up,
     learned_min_size,
 )
+from setlearn.savable import savable
 
 __all__ = ["Threshold", "best_cut", "check_cut"]
 
@@ -22,6 +23,7 @@ MOST_CUTS = 65_536
 """How many cuts are tried at the most; up to that many different scores the search is exact."""
 
 
+@savable()
 class Threshold(Rule):
     """Keep every choice whose probability exceeds a cut.
 

@@ -9,10 +9,12 @@ import numpy as np
 from setlearn.errors import ParameterError
 from setlearn.nodes import BoolArray, Mask, Nodes
 from setlearn.rules.base import Rule, check_positive
+from setlearn.savable import savable
 
 __all__ = ["TopK"]
 
 
+@savable()
 class TopK(Rule):
     """Keep the k best choices, or the k best that are not known yet.
 

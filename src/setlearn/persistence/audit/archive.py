@@ -1,7 +1,7 @@
-"""A skops file seen from outside: what must hold before anything in it is built.
+"""A skops file seen from outside: how it is built, and how large it would become.
 
-skops says which types a file names; `sklearn_parts` decides on those. Here it is looked at how
-they are named and how large they would become, for skops believes the file in both.
+skops believes the file in both. So both are checked before anything in it is built; whether its
+types are allowed is the question of `allowed_types`.
 """
 
 from __future__ import annotations
@@ -10,74 +10,68 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from setlearn.errors import ModelError
 from setlearn.files.numpy_arrays import read_npy_header
+from setlearn.strict_json import parse_strict_json
 
-__all__ = ["check_archive", "check_builders", "unsound"]
+__all__ = ["SCHEMA", "Node", "read_archive", "unsound"]
+
+Node = dict[str, Any]
+"""An object in the schema: its class, its module, its loader and its content."""
 
 SCHEMA = "schema.json"
-MOST_EXPANSION = 20
-"""How many times the size of the file its compressed arrays may have; sparse ones are such."""
-SMALL = 64 << 20
-
-BUILDERS = {
-    *("CachedNode", "DTypeNode", "FunctionNode", "JsonNode", "LossNode", "MaskedArrayNode"),
-    *("NdArrayNode", "ObjectNode", "RandomGeneratorNode", "RandomStateNode", "SliceNode"),
-    *("SparseMatrixNode", "TreeNode", "TypeNode"),
-}
-"""skops' ways to build an object that run nothing but the loading of the object's own state."""
-
-CONTAINERS = {
-    "DictNode": {"builtins.dict", "collections.OrderedDict", "sklearn.utils._bunch.Bunch"},
-    "ListNode": {"builtins.list"},
-    "SetNode": {"builtins.set"},
-    "TupleNode": {"builtins.tuple"},
-}
-"""Ways that call the type that is named, with the types that they are meant for."""
+MAX_DEPTH = 400
+MAX_EXPANSION = 20
+"""How many times the size of the file its compressed arrays may have; only sparse ones are."""
+FREE_BYTES = 64 << 20
 
 
-def check_archive(content: bytes) -> list[dict[str, Any]]:
-    """Raise unless the archive is what skops writes, and becomes no larger than it is.
+def unsound(reason: str) -> ModelError:
+    """The error for objects of scikit-learn that are not as they must be."""
+    return ModelError(
+        f"the scikit-learn parts of the model are not sound: {reason}; it is damaged, or was not "
+        "written by setlearn"
+    )
 
-    Returns all that stands for an object in it.
+
+def read_archive(content: bytes) -> tuple[Node, list[Node]]:
+    """The schema of a skops file, and all objects in it, each checked as far as it can be unbuilt.
+
+    Raises
+    ------
+    ModelError
+        If the archive is not as skops writes it, or would become much larger than it is.
     """
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = archive.infolist()
         sizes = {member.filename: member.file_size for member in members}
         if len(sizes) < len(members):
-            raise unsound("a file stands twice in it")
+            raise unsound("it holds two files of the same name")
         # Entries may overlap: then few bytes would be read as many files.
         if any(m.compress_type for m in members) or sum(sizes.values()) > len(content):
             raise unsound("it is compressed, which skops does not do")
         files = set(sizes) - {SCHEMA}
+        schema = parse_strict_json(archive.read(SCHEMA), max_depth=MAX_DEPTH, allow_surrogates=True)
         reader = _Reader(archive, files)
-        reader.read(json.loads(archive.read(SCHEMA)))
+        reader.read(schema)
         if reader.used != files:
-            raise unsound(f"{min(files - reader.used)!r:.80} is part of nothing")
-        room = SMALL + MOST_EXPANSION * len(content)
+            raise unsound(f"{min(files - reader.used)!r:.80} is not part of any object")
+        free = FREE_BYTES + MAX_EXPANSION * len(content)
         for name in files:
-            room -= _checked_size(name, archive.read(name))
-            if room < 0:
+            free -= _checked_size(name, archive.read(name))
+            if free < 0:
                 raise unsound("its compressed arrays would become too large")
         for node in reader.nodes:
-            if node["__loader__"] == "TreeNode" or node["__class__"] == "Tree":
+            if node["__loader__"] == "TreeNode":
                 _check_tree_arguments(node, archive)
             elif node["__loader__"] == "RandomGeneratorNode":
                 _check_generator_arguments(node)
-    return reader.nodes
-
-
-def unsound(what: str) -> ModelError:
-    """The error for parts of scikit-learn's that are not as they must be."""
-    return ModelError(
-        f"the scikit-learn parts of the model are not sound: {what}; it is damaged, or was not "
-        "written by setlearn"
-    )
+    return schema, reader.nodes
 
 
 FILE_LOADERS = {"BytearrayNode", "BytesNode", "SparseMatrixNode"}
@@ -120,24 +114,26 @@ so that they mean nothing here: a vocabulary may hold the words "file" and "__lo
 
 
 class _Reader:
-    """Walks the schema as skops does, and checks that one number always means one object.
+    """Walks the schema as skops does, and checks that a number always stands for one object.
 
-    skops writes an object as often as it occurs, and builds what it meets first under a number
-    for all of them. A check that met another one would have looked at the wrong object.
+    skops writes an object as often as it occurs, under the same number, and builds the first of
+    them for all. If the others differed, the checks could look at the wrong one.
     """
 
     def __init__(self, archive: zipfile.ZipFile, files: set[str]) -> None:
         self.archive = archive
         self.files = files
-        self.nodes: list[dict[str, Any]] = []
+        self.nodes: list[Node] = []
         self.used: set[str] = set()
-        self.prints: dict[int, bytes] = {}
+        self.fingerprints: dict[int, bytes] = {}
 
     def read(self, node: Any) -> bytes:
         """The fingerprint of an object in the schema: its content, without its number."""
         loader = node.get("__loader__") if isinstance(node, dict) else None
         if not isinstance(loader, str) or loader not in CHILD_FIELDS:
             raise unsound(f"an object would be built by {loader!r:.40}")
+        if not all(isinstance(node.get(name), str) for name in ("__class__", "__module__")):
+            raise unsound("an object has no type")
         children = {name for name in CHILD_FIELDS[loader] if name in node}
         parts = [
             _digest([name.encode(), self._children(node, name)])
@@ -151,14 +147,13 @@ class _Reader:
         ]
         if loader in FILE_LOADERS or (loader == "NdArrayNode" and node.get("type") == "numpy"):
             parts.append(self._file(node))
-        found = _digest(parts)
-        number = _number(node)
+        fingerprint = _digest(parts)
         self.nodes.append(node)
-        if self.prints.setdefault(number, found) != found:
+        if self.fingerprints.setdefault(_number(node), fingerprint) != fingerprint:
             raise unsound("two objects have the same number")
-        return found
+        return fingerprint
 
-    def _children(self, node: dict[str, Any], field: str) -> bytes:
+    def _children(self, node: Node, field: str) -> bytes:
         """The fingerprint of a field that holds one object, a list of objects, or a mapping."""
         value = node[field]
         if isinstance(value, list):
@@ -179,7 +174,7 @@ class _Reader:
         # The name of a method is a plain string beside the object that it belongs to.
         return self.read(child) if isinstance(child, dict) else _digest([repr(child).encode()])
 
-    def _file(self, node: dict[str, Any]) -> bytes:
+    def _file(self, node: Node) -> bytes:
         name = node.get("file")
         # Each array has its own file, so that few bytes cannot become many arrays.
         if name not in self.files or name.split(".")[0] != str(_number(node)):
@@ -200,23 +195,8 @@ def _number(node: Mapping[str, Any]) -> int:
     return number
 
 
-def check_builders(nodes: Iterable[Mapping[str, Any]], trusted: Collection[str]) -> None:
-    """Raise unless all objects are built in a way that is meant for their types.
-
-    Types that the user trusts may be built in any way that skops knows.
-    """
-    for node in nodes:
-        builder, kind = node["__loader__"], f"{node['__module__']}.{node['__class__']}"
-        if builder in BUILDERS:
-            sound = kind != "numpy.void"  # a number as its argument is a size
-        else:
-            sound = kind in CONTAINERS.get(builder, set()) or kind in trusted
-        if not sound:
-            raise unsound(f"{kind!r:.80} would be built by {builder!r:.40}")
-
-
 def _checked_size(name: str, content: bytes) -> int:
-    """How many bytes the arrays of a file take, which must be what their headers say."""
+    """The bytes that the arrays of a file take, which must be what their headers say."""
     if name.endswith("npy"):
         _check_npy(content, len(content))
         return len(content)
@@ -229,34 +209,34 @@ def _checked_size(name: str, content: bytes) -> int:
 
 
 def _check_npy(start: bytes, size: int) -> None:
-    """Raise unless an array is as large as its header says, so that none is made larger."""
+    """Raise unless an array is as large as its header says, so that no more memory is taken."""
     file = io.BytesIO(start)
     shape, _, dtype = read_npy_header(file)
     count = 1
     for length in shape:
         count *= int(length)  # Python's numbers do not overflow
-    told = count * dtype.itemsize
-    if dtype.hasobject or told != size - file.tell() or (count and not told):
+    n_bytes = count * dtype.itemsize
+    if dtype.hasobject or n_bytes != size - file.tell() or (count and not n_bytes):
         raise unsound("an array is not as large as it says")
 
 
 def _check_tree_arguments(node: Mapping[str, Any], archive: zipfile.ZipFile) -> None:
-    """Raise unless a decision tree is told as many class counts as it has outputs.
+    """Raise unless a decision tree has one class count per output.
 
-    Its constructor copies that many without a look, so this must come before it runs.
+    Its constructor copies that many without a check, so this must come before it runs.
     """
     _, classes, n_outputs = node["__reduce__"]["args"]["content"]
     plain = classes["__loader__"] == "NdArrayNode" and classes["type"] == "numpy"
     if not plain or n_outputs["__loader__"] != "JsonNode":
-        raise unsound("a decision tree is not told its outputs in numbers")
+        raise unsound("a decision tree has outputs that are not numbers")
     counts = np.load(io.BytesIO(archive.read(classes["file"])), allow_pickle=False)
-    told = json.loads(n_outputs["content"])
-    if counts.shape != (told,) or type(told) is not int or not (counts >= 1).all():
+    n_outputs = json.loads(n_outputs["content"])
+    if counts.shape != (n_outputs,) or type(n_outputs) is not int or not (counts >= 1).all():
         raise unsound("a decision tree has other outputs than it says")
 
 
 def _check_generator_arguments(node: Mapping[str, Any]) -> None:
-    """Raise unless a random generator's seed is of the usual size: its constructor makes room."""
+    """Raise unless the seed of a random generator has the usual size, which is allocated."""
     size = node["content"]["seed_seq"]["content"]["pool_size"]
     if size["__loader__"] != "JsonNode" or size["content"] != "4":
         raise unsound("a random generator has a seed of another size")
