@@ -9,12 +9,14 @@ import numpy as np
 
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Nodes, best_of_each_sample
 from setlearn.rules.base import Rule
+from setlearn.savable import savable
 from setlearn.scorers.base import Scorer
 from setlearn.trie import END, Sequences, Trie
 
 __all__ = ["Bounds", "Generated", "GrownLevel", "generate"]
 
 
+@savable()
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """How far a set may grow; what lies beyond is cut off and flagged, never silently dropped.

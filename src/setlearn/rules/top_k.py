@@ -10,6 +10,7 @@ import numpy as np
 from setlearn.errors import ParameterError
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, best_of_each_sample
 from setlearn.rules.base import Rule, check_positive
+from setlearn.savable import savable
 from setlearn.trie import END
 
 __all__ = ["TopK"]
@@ -17,6 +18,7 @@ __all__ = ["TopK"]
 LEAST_BEAM = 16
 
 
+@savable()
 class TopK(Rule):
     """Keep the k best choices; known ones do not count.
 
