@@ -33,7 +33,6 @@ def test_what_texts_need_stays(text):
         ('leave them out, or set unknown="ignore"', "--unknown ignore"),
         ("name the target, one of text, kind", "--target COLUMN"),
         ("name one of them as the input", "--input COLUMN"),
-        ("load it with trusted=['a.B']", "--trust TYPE"),
     ],
 )
 def test_messages_of_the_library_get_the_flags(message, flag):

@@ -51,7 +51,6 @@ FLAGS = {
     r"\bencoding=": "--encoding NAME",
     r"\bformat=": "--format FORMAT",
     r"\blabel_file=": "--label-file FILE",
-    r"\btrusted=": "--trust TYPE",
     r'\bunknown="ignore"': "--unknown ignore",
     r'\btask="labels"': "--task labels",
     r'\btask="sequences"': "--task sequences",
@@ -235,8 +234,10 @@ def _message(error: Exception) -> str:
         return f"{error.filename or 'the output'}: {error.strerror}; {advice}"
     if isinstance(error, MemoryError):
         return "there is not enough memory; use fewer rows, or a smaller model"
-    from setlearn.errors import SetlearnError  # slow, and not needed for help
+    from setlearn.errors import SetlearnError, UntrustedModelError  # slow, not needed for help
 
+    if isinstance(error, UntrustedModelError) and error.types:
+        return f"{error} ({' '.join(f'--trust {name}' for name in error.types)})"
     if isinstance(error, SetlearnError):
         return with_flags(str(error))
     return f"{type(error).__name__}: {error} (--debug shows the traceback)"

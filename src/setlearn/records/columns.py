@@ -12,6 +12,7 @@ from typing import Any
 from setlearn.errors import DataError, KindError
 from setlearn.files import Row
 from setlearn.records.cells import Cell, Kind, guess_kind, short_repr
+from setlearn.savable import savable
 
 __all__ = [
     "Column",
@@ -32,6 +33,7 @@ MOST_SINGLE_NOTES = 5
 NAMES_IN_NOTE = 3
 
 
+@savable()
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column and how it is read.

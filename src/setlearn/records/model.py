@@ -28,12 +28,24 @@ from setlearn.records.readers import FeatureReader, NumericEncoder, RecordReader
 from setlearn.records.target_guesses import USUAL_NAMES
 from setlearn.records.targets import USUAL_SEPARATOR, TargetReader
 from setlearn.rules import Rule
+from setlearn.savable import savable
 
 __all__ = ["RecordModel", "reading_x", "record_model_for"]
 
 USUAL_INPUT = "x"
 
 
+@savable(
+    is_model=True,
+    parts={
+        "reader": (FeatureReader, TextReader),
+        "targets": (TargetReader,),
+        "model": (
+            "setlearn.estimators.set_classifier:SetClassifier",
+            "setlearn.estimators.sequence_set_generator:SequenceSetGenerator",
+        ),
+    },
+)
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordModel(SetPredictor):
     """A set predictor whose inputs are records.

@@ -18,6 +18,7 @@ from setlearn.files import Row
 from setlearn.nodes import FloatArray
 from setlearn.records.cells import Cell
 from setlearn.records.columns import Column
+from setlearn.savable import savable
 
 __all__ = [
     "Encoder",
@@ -58,6 +59,7 @@ class Encoder(Protocol):
         ...
 
 
+@savable()
 @dataclass(frozen=True, slots=True, eq=False)
 class NumericEncoder:
     """Keeps numbers and vectors as they are; missing numbers become the median."""
@@ -104,6 +106,7 @@ class NumericEncoder:
         return (inside / 2 - self.low / 2) / np.where(span > 0, span, 1.0)
 
 
+@savable()
 @dataclass(frozen=True, slots=True, eq=False)
 class KeyEncoder:
     """One feature per category, token or name in a bag; those not seen in training are dropped."""
@@ -147,6 +150,7 @@ class KeyEncoder:
         return _unit_rows(features)
 
 
+@savable()
 @dataclass(frozen=True, slots=True, eq=False)
 class TextEncoder:
     """Turns texts into features with a vectoriser of scikit-learn; a missing text has none."""
@@ -194,6 +198,7 @@ class TextEncoder:
         return _unit_rows(features)
 
 
+@savable()
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureReader:
     """Reads records as a matrix with one block of features per column.
@@ -254,6 +259,7 @@ class FeatureReader:
         return sparse.csr_array(sparse.hstack(blocks, format="csr"))
 
 
+@savable()
 @dataclass(frozen=True, slots=True, eq=False)
 class TextReader:
     """Reads each record as one text or one list of tokens, the inputs of sequence models.

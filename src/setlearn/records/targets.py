@@ -15,6 +15,7 @@ from setlearn.estimators.base import Task
 from setlearn.files import Row
 from setlearn.records.cells import as_list, as_number, is_missing, short_repr
 from setlearn.records.columns import join_names, matching_columns, missing_column
+from setlearn.savable import savable
 
 __all__ = ["USUAL_SEPARATOR", "TargetReader", "as_flag", "as_json_list"]
 
@@ -25,6 +26,7 @@ FLAGS = {"yes": True, "no": False}
 """Words for 1 and 0, in addition to true and false."""
 
 
+@savable()
 @dataclass(frozen=True, slots=True)
 class TargetReader:
     """Reads the set of a record.
