@@ -42,7 +42,7 @@ def weights_in(folder):
     try:
         return read_folder(folder)[1]["weights.safetensors"]
     except ModelError as error:
-        if "is not there" not in str(error):
+        if "does not exist" not in str(error):
             raise
         return None
 
