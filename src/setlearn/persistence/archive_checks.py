@@ -146,7 +146,8 @@ class _Reader:
                 [name.encode(), _digest([json.dumps(node[name], sort_keys=True).encode()])]
             )
             for name in sorted(node)
-            if name != "__id__"
+            # An array that is made anew each time it is asked for has another file each time.
+            if name not in ("__id__", "file")
         ]
         if loader in FILE_LOADERS or (loader == "NdArrayNode" and node.get("type") == "numpy"):
             parts.append(self._file(node))
