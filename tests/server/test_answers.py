@@ -9,7 +9,7 @@ import pytest
 import setlearn
 from setlearn.files.plain_values import plain
 from setlearn.records import RecordModel, reading_x
-from setlearn.server.served_model import Ask, Refusal, ServedModel
+from setlearn.server.served_model import Ask, Refusal, ServedModel, predict_sets
 from tests.server.live_server import until
 from tests.server.small_models import ABOUT, INPUTS, texts
 
@@ -78,9 +78,9 @@ def test_together_the_same_as_alone(live, library, name):
 
 def test_one_bad_request_does_not_spoil_the_batch(small_model_folders):
     model = ServedModel.load(small_model_folders["tags"], ())
-    asks = [Ask("predict", [text]) for text in texts(4)]
+    asks = [Ask(predict_sets, [text]) for text in texts(4)]
     good = model.answer(asks)
-    *first, bad, last = model.answer([*asks[:3], Ask("predict", [{"nothing": "here"}]), asks[3]])
+    *first, bad, last = model.answer([*asks[:3], Ask(predict_sets, [{"nothing": "here"}]), asks[3]])
     assert [*first, last] == good
     assert isinstance(bad, Refusal)
     assert "here" not in bad.message

@@ -66,14 +66,14 @@ def test_taken_port(small_model_folders):
         ended = run("serve", small_model_folders["tags"], "--port", port)
     assert ended.code == 2
     assert f"cannot listen at 127.0.0.1:{port}" in ended.err
-    assert "choose another --host or --port" in ended.err
+    assert "choose another host or port" in ended.err
 
 
 @pytest.mark.parametrize("host", ["no.such.host.invalid", "999.1.1.1", "203.0.113.1"])
 def test_an_address_that_is_not_ours(small_model_folders, host):
     ended = run("serve", small_model_folders["tags"], "--host", host)
     assert ended.code == 2
-    assert "choose another --host or --port" in ended.err
+    assert "choose another host or port" in ended.err
     assert f"whoever reaches {host} can ask the models" in ended.err
 
 
