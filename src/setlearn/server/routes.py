@@ -153,10 +153,17 @@ class ModelAnswer(BaseModel):
 
     name: str
     task: Annotated[str, Field(description="What its elements are.", examples=["labels"])]
-    rule: str
+    rule: Annotated[str, Field(examples=["Auto()"])]
+    chosen_rule: Annotated[
+        str,
+        Field(description="The rule that decides. Differs from `rule` if that chose among several."),
+    ]
     lam: Annotated[
         float | list[float] | None,
         Field(description="λ, if the rule has one; for sequences, one per position."),
+    ]
+    lam_space: Annotated[
+        str | None, Field(description='The scale of λ: "probability" or "log"; null without λ.')
     ]
     classes: Annotated[list[Element] | None, Field(description="The labels; null for sequences.")]
     reads: Annotated[

@@ -111,11 +111,14 @@ class ServedModel:
     def describe(self) -> dict[str, Any]:
         """What GET /v1/model answers, except for the name."""
         inner = self.model.model
-        lam = getattr(inner.rule_, "lam_", None)
+        chosen = getattr(inner.rule_, "chosen", inner.rule_)
+        lam = getattr(chosen, "lam_", None)
         return {
             "task": self.model.task,
             "rule": repr(inner.rule_),
+            "chosen_rule": repr(chosen),
             "lam": None if lam is None else np.asarray(lam).tolist(),
+            "lam_space": None if lam is None else chosen.space,
             "classes": plain(inner.classes_.tolist()) if hasattr(inner, "classes_") else None,
             "reads": self._columns(),
             "examples": self.saved.about.get("examples", []),

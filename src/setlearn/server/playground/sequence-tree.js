@@ -1,18 +1,18 @@
-// The story of a set of sequences: a tree that grows level by level.
+// How a set of sequences was built: a tree that grows level by level.
 
 import { listed, make, number } from "./dom.js";
 import { nodeScores } from "./node-scores.js";
-import { plantTree } from "./tree-nodes.js";
+import { makeTree } from "./tree-nodes.js";
 
-const NEAR_MISS = 0.05; // rejected ones above it are shown from the start
+const NEAR_MISS = 0.05; // rejected choices above it are shown from the start
 const MOST_NEAR = 2;
 const MOST_REJECTED = 30;
 
-/** Step k shows the first k levels; at the last one all sequences have ended. */
-export function sequenceStory(trace, { known }) {
-  const { root, levels, finished } = plantTree(trace);
+/** Step k shows the first k levels; at the last level all sequences have ended. */
+export function sequenceSteps(trace, { known }) {
+  const { root, levels, finished } = makeTree(trace);
   const depth = levels.length - 1;
-  const appears = levels.map(() => []); // the elements that each level brings
+  const appears = levels.map(() => []); // the elements of each level
   const scores = make("div", { className: "node-scores" });
   let selected;
 
@@ -27,9 +27,9 @@ export function sequenceStory(trace, { known }) {
   const frame = { className: "scroller", tabIndex: 0, role: "group", ariaLabel: "The tree" };
   const scroller = make("div", frame, top);
   const hint = make("p", { className: "hint" },
-    "Click a node to see all its scores; +n shows n rejected choices.");
+    "Click a node to see all its scores, or +n to see n rejected choices.");
   select(root, top.querySelector(".node"));
-  const whole = [...known, ...trace.result]; // a trace's result is what else there is
+  const whole = [...known, ...trace.result]; // the result does not repeat what is known
   const endedBy = (step) => finished.filter((node) => node.depth <= step).map(spelled);
 
   return {
@@ -37,7 +37,7 @@ export function sequenceStory(trace, { known }) {
     last: depth,
     memory: (step) => (step === depth ? whole : endedBy(step)),
     reason: (step) => (step === depth ? ending(trace, whole.length, finished.length) : ""),
-    tell: (step) => sentence(levels, finished, step),
+    describe: (step) => sentence(levels, finished, step),
     show(step) {
       appears.forEach((elements, level) => {
         for (const element of elements) element.hidden = level > step;
@@ -46,7 +46,7 @@ export function sequenceStory(trace, { known }) {
   };
 }
 
-/** One node with what grew below it; `appears` notes at which level to show it. */
+/** A node with everything below it; `appears` collects the elements of each level. */
 function branch(node, appears, select) {
   const chip = makeChip(node);
   chip.addEventListener("click", () => select(node, chip));
@@ -57,10 +57,10 @@ function branch(node, appears, select) {
   }
   if (!node.below.length) return element;
 
-  const near = node.rejected.filter((one) => one.probability >= NEAR_MISS).slice(0, MOST_NEAR);
-  const far = node.rejected.filter((one) => !near.includes(one));
+  const near = node.rejected.filter(({ probability }) => probability >= NEAR_MISS).slice(0, MOST_NEAR);
+  const far = node.rejected.filter((choice) => !near.includes(choice));
   const shown = [...node.kept, ...near];
-  const below = make("ul", {}, ...shown.map((one) => branch(one, appears, select)));
+  const below = make("ul", {}, ...shown.map((child) => branch(child, appears, select)));
   element.append(below);
   if (far.length) {
     const more = moreButton(far, below, appears, select);
@@ -81,7 +81,7 @@ function makeChip(node) {
   return chip;
 }
 
-/** Rejected choices are made only when somebody wants to see them. */
+/** Other rejected choices are drawn only on request. */
 function moreButton(far, below, appears, select) {
   const button = make("button", { type: "button", className: "more" }, `+${far.length}`);
   button.ariaExpanded = "false";
@@ -100,11 +100,11 @@ function moreButton(far, below, appears, select) {
 
 function sentence(levels, finished, step) {
   if (step === 0) return "start: nothing is chosen yet";
-  const goOn = count(levels[step], (node) => node.below.length > 0);
-  const cutOff = count(levels[step], (node) => node.status === "truncated");
+  const nGrowing = count(levels[step], (node) => node.below.length > 0);
+  const nCutOff = count(levels[step], (node) => node.status === "truncated");
   const ended = finished.filter((node) => node.depth === step).map(spelled);
-  const parts = [`${goOn} ${goOn === 1 ? "branch goes" : "branches go"} on`];
-  if (cutOff) parts.push(`${cutOff} cut off`);
+  const parts = [`${nGrowing} ${nGrowing === 1 ? "branch grows" : "branches grow"}`];
+  if (nCutOff) parts.push(`${nCutOff} cut off`);
   if (ended.length) parts.push(`${listed(ended)} ${ended.length === 1 ? "ends" : "end"} here`);
   if (step === levels.length - 1) parts.push("stop");
   return `step ${step}: ${parts.join("; ")}`;
@@ -114,8 +114,8 @@ const spelled = (node) => node.prefix || "(empty)";
 const count = (nodes, holds) => nodes.filter(holds).length;
 
 function ending({ truncated }, nInSet, nFinished) {
-  if (truncated) return "something was cut off at a bound on length or size";
-  if (nFinished === 0) return "no branch was good enough";
-  const all = "every branch has come to its end";
-  return nInSet < nFinished ? `${all}; of ${nFinished} sequences the rule chose ${nInSet}` : all;
+  if (truncated) return "a limit on length or size cut something off";
+  if (nFinished === 0) return "the rule kept no branch to its end";
+  const all = "every branch has ended";
+  return nInSet < nFinished ? `${all}; the rule kept ${nInSet} of ${nFinished} sequences` : all;
 }
