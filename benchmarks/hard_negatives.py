@@ -22,6 +22,7 @@ from setlearn import SequenceSetGenerator
 from setlearn.datasets import substrings
 from setlearn.estimators import sequence_training
 from setlearn.metrics import exact_match, mean_f1
+from setlearn.networks import Training
 from setlearn.networks.sequence_network import node_loss
 from setlearn.scorers.sequences import encode_inputs
 from setlearn.trie import END, Trie
@@ -72,9 +73,9 @@ def measured(training: type, seed: int) -> dict[str, float]:
     X, Y = substrings(1000, random_state=seed)
     sequence_training.SequenceTraining = training
     started = time.perf_counter()
-    model = SequenceSetGenerator(max_steps=STEPS, random_state=0, verbose=False).fit(
-        X[:700], Y[:700]
-    )
+    model = SequenceSetGenerator(
+        training=Training(max_steps=STEPS, verbose=False), random_state=0
+    ).fit(X[:700], Y[:700])
     seconds = time.perf_counter() - started
     predicted = model.predict(X[700:])
     return {

@@ -22,7 +22,7 @@ from setlearn.datasets import substrings
 from setlearn.errors import TruncationWarning
 from setlearn.estimators.sequence_training import SequenceTraining, new_network
 from setlearn.generate import Bounds, generate
-from setlearn.networks import LSTM
+from setlearn.networks import LSTM, Training
 from setlearn.networks.training_settings import TrainingPlan
 from setlearn.nodes import Nodes, Step
 from setlearn.scorers.sequences import SequenceScorer
@@ -138,7 +138,9 @@ def main() -> None:
     torch.set_num_threads(1)
     warnings.simplefilter("ignore", TruncationWarning)
     X, Y = substrings(N_SAMPLES, random_state=0)
-    model = SequenceSetGenerator("lstm", max_steps=600, random_state=0, verbose=False).fit(X, Y)
+    model = SequenceSetGenerator(
+        "lstm", training=Training(max_steps=600, verbose=False), random_state=0
+    ).fit(X, Y)
     results = {
         "prediction, frontier batched / prefix by prefix (target >= 20)": prediction_ratio(
             model, X

@@ -23,7 +23,7 @@ from setlearn import SequenceSetGenerator, SetClassifier
 from setlearn.datasets import substrings
 from setlearn.datasets.benchmarks import digit_strips
 from setlearn.metrics import set_report
-from setlearn.networks import Transformer
+from setlearn.networks import Training, Transformer
 from setlearn.rules import Margin
 
 N_HELD_OUT = 500
@@ -60,7 +60,9 @@ def strings(folder: Path) -> None:
     n_learned = 6000
     X, sets = substrings(n_learned + N_HELD_OUT, random_state=0)
     network = Transformer(width=64, encoder_layers=2, dropout=0.0)
-    model = SequenceSetGenerator(network, max_steps=700, learning_rate=3e-3, random_state=0)
+    model = SequenceSetGenerator(
+        network, training=Training(max_steps=700, learning_rate=3e-3), random_state=0
+    )
     model.fit(X[:n_learned], sets[:n_learned])
     X_test, true = X[n_learned:], sets[n_learned:]
     about = {

@@ -19,6 +19,7 @@ from sklearn.model_selection import train_test_split
 from setlearn import SequenceSetGenerator
 from setlearn.errors import TruncationWarning
 from setlearn.metrics import set_report
+from setlearn.networks import Training
 from setlearn.rules import ExpectedF, LambdaCNN, LambdaRNN, Margin, Threshold
 
 RULES = {
@@ -52,7 +53,9 @@ def main() -> None:
         X[: options.samples], Y[: options.samples], test_size=0.3, random_state=0
     )
     model = SequenceSetGenerator(
-        tokens=tuple(options.tokens), max_steps=options.steps, validation=0.2, random_state=0
+        tokens=tuple(options.tokens),
+        training=Training(max_steps=options.steps, validation=0.2),
+        random_state=0,
     ).fit(X, Y)
     X_unseen = [X[i] for i in model.held_out_]
     Y_unseen = [Y[i] for i in model.held_out_]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -57,6 +57,21 @@ class TokenReader:
         """Ids are below this; 0 is ``UNKNOWN``."""
         return len(self.tokens) + 1
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """What a network must know of its inputs."""
+        return {"n_tokens": self.n_tokens, "n_features": 0}
+
+    @property
+    def reads_token_lists(self) -> bool:
+        """Whether inputs were lists of tokens rather than texts, as far as the tokens show."""
+        by_character = self.tokeniser.split == "char"
+        return by_character and any(not isinstance(t, str) or len(t) > 1 for t in self.tokens)
+
+    def as_batch(self, x: Any) -> Any:
+        """A single input as a batch of one."""
+        return [x]
+
     def read(self, X: Any) -> Inputs:
         """Ids of all tokens. An empty input is read as one unknown token."""
         ids = {token: number for number, token in enumerate(self.tokens, UNKNOWN + 1)}
@@ -76,10 +91,22 @@ class NumericReader:
     mean: FloatArray  # (d,)
     scale: FloatArray  # (d,)
 
+    tokens: ClassVar[tuple[Hashable, ...]] = ()
+    reads_token_lists: ClassVar[bool] = False
+
     @property
     def n_features(self) -> int:
         """How long each vector is."""
         return len(self.mean)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """What a network must know of its inputs."""
+        return {"n_tokens": 0, "n_features": self.n_features}
+
+    def as_batch(self, x: Any) -> Any:
+        """A single input as a batch of one."""
+        return np.asarray(x)[None]
 
     def read(self, X: Any) -> Inputs:
         """Standardised numbers; a vector is a sequence of one step."""

@@ -16,7 +16,7 @@ from setlearn import SequenceSetGenerator
 from setlearn.cli.fit_options import Keeping
 from setlearn.cli.fitting import Job, fit_and_save
 from setlearn.errors import ModelError
-from setlearn.networks import LSTM
+from setlearn.networks import LSTM, Training
 from setlearn.persistence.folder import read_folder
 from setlearn.records import as_rows, plan_records
 from tests.cli.files import word_forms
@@ -32,7 +32,7 @@ def fit(out):
     rows = as_rows(word_forms(16))
     plan = plan_records(rows, target="forms", task="sequences")
     model = SequenceSetGenerator(
-        LSTM(4, 4, 4), tokens=plan.tokens, max_steps=50 * EPOCHS, random_state=0
+        LSTM(4, 4, 4), tokens=plan.tokens, training=Training(max_steps=50 * EPOCHS), random_state=0
     )
     job = Job(
         plan=plan,

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from setlearn.scorers.conditional import random_parts
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -13,7 +14,6 @@ from setlearn import SetClassifier
 from setlearn.errors import ParameterError
 from setlearn.metrics import mean_f1
 from setlearn.rules import ExpectedF, Margin, Threshold, TopK
-from setlearn.scorers.conditional import random_parts
 from tests.estimators.data import as_sets
 
 

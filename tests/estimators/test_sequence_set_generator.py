@@ -29,7 +29,7 @@ from setlearn.errors import (
     UnknownLabelWarning,
 )
 from setlearn.metrics import mean_f1
-from setlearn.networks import LSTM
+from setlearn.networks import LSTM, Training
 from setlearn.rules import LambdaCNN, LambdaRNN, Margin, Threshold, TopK
 
 DATA = os.environ.get("SETLEARN_DATA")
@@ -50,7 +50,7 @@ def reversals():
     """A small model: a word maps to itself and its reverse; words of x to nothing."""
     X = ["ab", "cd", "ef", "gab", "xx", "dce"] * 3
     Y = [set() if "x" in x else {x, x[::-1]} for x in X]
-    model = SequenceSetGenerator(validation=0, max_steps=200, **SMALL).fit(X, Y)
+    model = SequenceSetGenerator(training=Training(validation=0, max_steps=200), **SMALL).fit(X, Y)
     return model, X[:6], [frozenset(y) for y in Y[:6]]
 
 
@@ -68,11 +68,9 @@ def test_a_map_of_200_strings_is_memorised_exactly():
     X, Y = random_map(200, seed=0)
     model = SequenceSetGenerator(
         LSTM(24, 64, 128),
-        validation=0,
-        batch_size=50,
-        learning_rate=0.01,
-        max_steps=600,
-        patience=40,
+        training=Training(
+            validation=0, batch_size=50, learning_rate=0.01, max_steps=600, patience=40
+        ),
         random_state=0,
     ).fit(X, Y)
     assert {len(y) for y in Y} >= {0, 1, 2, 3, 4, 5}
@@ -81,7 +79,7 @@ def test_a_map_of_200_strings_is_memorised_exactly():
 
 def test_prefixes_of_one_another_both_come_out():
     X, Y = ["p", "q", "r"] * 4, [{"ab", "abc"}, {"a", "ab", "b"}, {"abc"}] * 4
-    model = SequenceSetGenerator(validation=0, max_steps=200, **SMALL).fit(X, Y)
+    model = SequenceSetGenerator(training=Training(validation=0, max_steps=200), **SMALL).fit(X, Y)
     assert model.predict(["p", "q", "r"]) == [{"ab", "abc"}, {"a", "ab", "b"}, {"abc"}]
 
 
@@ -129,7 +127,7 @@ def test_unicode_is_kept_and_composed():
     composed, decomposed = "é", unicodedata.normalize("NFD", "é")
     X = [composed, "ñ", "日本"] * 4
     Y = [{composed + "a"}, {"ñandú", "日"}, {"👍🏽", "Ω"}] * 4
-    model = SequenceSetGenerator(validation=0, max_steps=250, **SMALL).fit(X, Y)
+    model = SequenceSetGenerator(training=Training(validation=0, max_steps=250), **SMALL).fit(X, Y)
     assert model.predict([decomposed, "ñ", "日本"]) == [{"éa"}, {"ñandú", "日"}, {"👍🏽", "Ω"}]
     assert model.score([decomposed], [{unicodedata.normalize("NFD", "éa")}]) == 1.0
 
@@ -139,7 +137,8 @@ def test_sets_of_sets_do_not_depend_on_the_order_they_were_given_in():
     one = [{frozenset(["b", "a"]), frozenset([3])}, {frozenset(["c", "a", "b"])}] * 4
     two = [{frozenset([3]), frozenset(["a", "b"])}, {frozenset(["b", "c", "a"])}] * 4
     first, second = (
-        SequenceSetGenerator(validation=0, max_steps=150, **SMALL).fit(X, Y) for Y in (one, two)
+        SequenceSetGenerator(training=Training(validation=0, max_steps=150), **SMALL).fit(X, Y)
+        for Y in (one, two)
     )
     assert first.predict(["p", "q"]) == second.predict(["p", "q"]) == one[:2]
     assert all(isinstance(e, frozenset) for e in first.predict(["p"])[0])
@@ -148,20 +147,24 @@ def test_sets_of_sets_do_not_depend_on_the_order_they_were_given_in():
 def test_a_token_may_be_any_hashable():
     X = [[1, "a"], [(2, 3)], [None, 1.5, "a"]] * 4
     Y = [{(1, "1")}, {((2, 3), None), ("a",)}, set()] * 4
-    model = SequenceSetGenerator(validation=0, max_steps=150, **SMALL).fit(X, Y)
+    model = SequenceSetGenerator(training=Training(validation=0, max_steps=150), **SMALL).fit(X, Y)
     assert model.predict(X[:3]) == [frozenset(y) for y in Y[:3]]
 
 
 def test_words_and_a_given_tokeniser():
     X, Y = ["the cat", "a dog"] * 4, [{"le chat", "un chat"}, {"un chien"}] * 4
-    words = SequenceSetGenerator(tokens="word", validation=0, max_steps=120, **SMALL).fit(X, Y)
+    words = SequenceSetGenerator(
+        tokens="word", training=Training(validation=0, max_steps=120), **SMALL
+    ).fit(X, Y)
     assert words.predict(["the cat"]) == [{"le chat", "un chat"}]
     assert words.vocabulary_.tokens == ("chat", "chien", "le", "un")
 
     def pairs(text):
         return [text[i : i + 2] for i in range(0, len(text), 2)]
 
-    mixed = SequenceSetGenerator(tokens=("word", pairs), validation=0, max_steps=150, **SMALL)
+    mixed = SequenceSetGenerator(
+        tokens=("word", pairs), training=Training(validation=0, max_steps=150), **SMALL
+    )
     assert mixed.fit(X, Y).predict(["a dog"]) == [{"un chien"}]
 
 
@@ -169,11 +172,13 @@ def test_numeric_inputs_vectors_and_series():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2)) + np.repeat([[4, 0], [0, 4], [-4, -4]], 20, axis=0)
     Y = [{"a", "ab"}] * 20 + [{"b"}] * 20 + [set()] * 20
-    model = SequenceSetGenerator(validation=0, max_steps=150, **SMALL).fit(X, Y)
+    model = SequenceSetGenerator(training=Training(validation=0, max_steps=150), **SMALL).fit(X, Y)
     assert model.score(X, Y) > 0.95
     series = np.stack([X, X], axis=1)  # (60, 2 steps, 2)
     assert (
-        SequenceSetGenerator(validation=0, max_steps=150, **SMALL).fit(series, Y).score(series, Y)
+        SequenceSetGenerator(training=Training(validation=0, max_steps=150), **SMALL)
+        .fit(series, Y)
+        .score(series, Y)
         > 0.95
     )
     with pytest.raises(DataError, match="features"):
@@ -196,7 +201,9 @@ def test_numeric_inputs_vectors_and_series():
 )
 def test_any_rule_works_with_the_network(rule):
     X, Y = random_map(40, seed=1)
-    model = SequenceSetGenerator(rule=rule, validation=0, max_steps=60, max_nodes=50, **SMALL)
+    model = SequenceSetGenerator(
+        rule=rule, training=Training(validation=0, max_steps=60), max_nodes=50, **SMALL
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TruncationWarning)
         answers = model.fit(X, Y).predict(X)
@@ -220,7 +227,7 @@ def test_the_four_systems_run_on_real_data(name, tokens):
     ]
     for rule in systems:
         model = SequenceSetGenerator(
-            rule=rule, tokens=tokens, max_steps=60, max_nodes=40, **SMALL
+            rule=rule, tokens=tokens, training=Training(max_steps=60), max_nodes=40, **SMALL
         ).fit(X[:120], Y[:120])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TruncationWarning)
@@ -245,7 +252,11 @@ def test_same_seed_same_sets_whatever_the_batch_and_the_threads():
 def test_bounds_cut_off_flag_and_warn_once():
     X, Y = random_map(30, seed=3)
     greedy = SequenceSetGenerator(
-        rule=Margin(1.0, min_size=1), max_size=5, max_nodes=40, max_steps=20, **SMALL
+        rule=Margin(1.0, min_size=1),
+        max_size=5,
+        max_nodes=40,
+        training=Training(max_steps=20),
+        **SMALL,
     ).fit(X, Y)
     with pytest.warns(TruncationWarning, match=r"30 of 30 predicted sets were cut off") as caught:
         answers = greedy.predict(X)
@@ -257,7 +268,7 @@ def test_bounds_cut_off_flag_and_warn_once():
 
 def test_history_and_held_out_samples():
     X, Y = random_map(100, seed=4)
-    model = SequenceSetGenerator(max_steps=150, **SMALL).fit(X, Y)
+    model = SequenceSetGenerator(training=Training(max_steps=150), **SMALL).fit(X, Y)
     epoch = model.history_[-1]
     assert {"loss", "held_out_f1", "held_out_loss", "seconds", "epoch", "step"} <= set(epoch)
     assert 0 <= epoch["held_out_f1"] <= 1
@@ -366,7 +377,7 @@ class Broken:
     ],
 )
 def test_bad_input_is_refused_before_training(X, Y, parameters, error, message):
-    model = SequenceSetGenerator(max_steps=1, **parameters)
+    model = SequenceSetGenerator(training=Training(max_steps=1), **parameters)
     with pytest.raises(error, match=message) as caught:
         model.fit(X, Y)
     assert isinstance(caught.value, SetlearnError)
@@ -414,7 +425,7 @@ def test_unseen_tokens_in_known_follow_unknown(reversals):
 
 def test_a_fit_that_fails_leaves_the_old_model_whole(tmp_path):
     X, Y = ["p", "q"] * 4, [{"ab"}, {"b"}] * 4
-    model = SequenceSetGenerator(validation=0, max_steps=100, **SMALL).fit(X, Y)
+    model = SequenceSetGenerator(training=Training(validation=0, max_steps=100), **SMALL).fit(X, Y)
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(ParameterError, match="must be a folder"):
         model.set_params(checkpoint=tmp_path / "file").fit(["x", "y"] * 4, [{"c"}, {"d"}] * 4)
@@ -438,22 +449,28 @@ def test_known_sequences_neither_cut_off_nor_flood(reversals):
 
 def test_white_space_of_words_is_one_space():
     X, Y = ["a", "b"] * 4, [{"x  y"}, {"z\nw"}] * 4
-    model = SequenceSetGenerator(tokens="word", validation=0, max_steps=100, **SMALL).fit(X, Y)
+    model = SequenceSetGenerator(
+        tokens="word", training=Training(validation=0, max_steps=100), **SMALL
+    ).fit(X, Y)
     assert model.predict(["a", "b"]) == [{"x y"}, {"z w"}]
     assert model.score(X, Y) == 1.0
 
 
 def test_trace_takes_what_predict_takes():
     X = np.array([[0.0, 1.0], [1.0, 0.0]] * 4)
-    numbers = SequenceSetGenerator(validation=0, max_steps=60, **SMALL).fit(X, [{"a"}, {"b"}] * 4)
+    numbers = SequenceSetGenerator(training=Training(validation=0, max_steps=60), **SMALL).fit(
+        X, [{"a"}, {"b"}] * 4
+    )
     assert numbers.trace(X[0]).result == numbers.predict(X[:1])[0]
     ids = [np.array([1, 2]), np.array([3])] * 4
-    tokens = SequenceSetGenerator(validation=0, max_steps=60, **SMALL).fit(ids, [{"a"}, {"b"}] * 4)
+    tokens = SequenceSetGenerator(training=Training(validation=0, max_steps=60), **SMALL).fit(
+        ids, [{"a"}, {"b"}] * 4
+    )
     assert tokens.trace(ids[0]).result == tokens.predict(ids[:1])[0]
 
 
 def test_inputs_may_come_from_a_generator():
     """They are read once: a second reading would find nothing left."""
     X, Y = ["ab", "cd"] * 6, [{"x"}, {"y"}] * 6
-    model = SequenceSetGenerator(validation=0, max_steps=60, **SMALL)
+    model = SequenceSetGenerator(training=Training(validation=0, max_steps=60), **SMALL)
     assert model.fit((x for x in X), iter(Y)).predict(iter(X[:2])) == [{"x"}, {"y"}]

@@ -14,7 +14,7 @@ from setlearn.experiments.scorers import LOGISTIC_REGRESSION_ON_DIGITS
 from setlearn.experiments.table import System, Table
 from setlearn.experiments.tables.task1 import DECODER, LEARNER, SIGMOIDS, TASK1
 from setlearn.experiments.tables.task2 import TASK2
-from setlearn.networks import LSTM
+from setlearn.networks import LSTM, Training
 from setlearn.rules import LambdaCNN, LambdaRNN
 
 QUICK_RULES = {
@@ -23,7 +23,9 @@ QUICK_RULES = {
     "λ-CNN": LambdaCNN(cut="tuned", max_steps=3),
 }
 SMALL = LSTM(embedding=4, encoder_units=4, decoder_units=4)
-GENERATOR = SequenceRecipe(SequenceSetGenerator(SMALL, max_steps=10, max_size=4, max_nodes=20))
+GENERATOR = SequenceRecipe(
+    SequenceSetGenerator(SMALL, training=Training(max_steps=10), max_size=4, max_nodes=20)
+)
 
 LABELS = replace(
     TASK1,

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from setlearn import SequenceSetGenerator
 from setlearn.errors import ParameterError
-from setlearn.networks import Transformer
+from setlearn.networks import Training, Transformer
 from setlearn.networks.alignment import moved, relations, run_on
 from setlearn.networks.runtime import seeded
 from setlearn.networks.sequence_network import SequenceNetwork, check_shapes, node_loss
@@ -133,9 +133,7 @@ def test_spans_of_the_input_are_found_in_inputs_never_seen():
     Y = [frozenset({x[x.index("(") + 1 : x.index(")")]}) for x in X]
     model = SequenceSetGenerator(
         Transformer(width=32, encoder_layers=2, decoder_layers=1),
-        max_steps=500,
-        batch_size=32,
-        validation=0,
+        training=Training(max_steps=500, batch_size=32, validation=0),
         random_state=0,
     )
     assert model.fit(X[:200], Y[:200]).score(X[200:], Y[200:]) > 0.9

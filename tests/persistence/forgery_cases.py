@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 from setlearn import SequenceSetGenerator, SetClassifier
 from setlearn.learners import SigmoidNetwork
 from setlearn.learners.set_mixture import SetMixture
-from setlearn.networks import Transformer
+from setlearn.networks import Training, Transformer
 from setlearn.rules import LambdaSet, Margin, TopK
 from tests.estimators.data import tagged
 from tests.persistence.cases import Case
@@ -32,7 +32,11 @@ def case(learner, X=X, rule=None, **parameters):
 def forgery_cases():
     """All of them, by name."""
     copying = SequenceSetGenerator(
-        Transformer(4, 2, 1), max_steps=5, max_nodes=20, max_size=4, random_state=0
+        Transformer(4, 2, 1),
+        training=Training(max_steps=5),
+        max_nodes=20,
+        max_size=4,
+        random_state=0,
     )
     boosted = HistGradientBoostingClassifier(max_iter=2, min_samples_leaf=5)
     return {

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from setlearn import SequenceSetGenerator, SetClassifier
-from setlearn.networks import LSTM
+from setlearn.networks import LSTM, Training
 from setlearn.records import plan_records
 from setlearn.rules import Margin, TopK
 from tests.persistence.cases import Case
@@ -33,7 +33,11 @@ def spelled(inputs, elements, tokens):
     rows = [{"x": x, "y": y} for x, y in zip(inputs, elements, strict=True)]
     plan = plan_records(rows, target="y", task="sequences", tokens=tokens)
     model = SequenceSetGenerator(
-        LSTM(4, 4, 4), TopK(1), tokens=plan.tokens or "char", max_steps=20, random_state=0
+        LSTM(4, 4, 4),
+        TopK(1),
+        tokens=plan.tokens or "char",
+        training=Training(max_steps=20),
+        random_state=0,
     )
     return Case(lambda: plan.fit(rows, model), rows[:3])
 

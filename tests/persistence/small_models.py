@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 import setlearn
 from setlearn import SequenceSetGenerator, SetClassifier
-from setlearn.networks import LSTM
+from setlearn.networks import LSTM, Training
 from setlearn.persistence.manifest import MANIFEST_NAME, Manifest
 from setlearn.records import plan_records
 from setlearn.rules import Margin
@@ -27,7 +27,9 @@ def label_case(seed=0):
 
 @cache
 def sequence_case():
-    generator = SequenceSetGenerator(LSTM(4, 4, 4), max_steps=12, max_nodes=40, random_state=0)
+    generator = SequenceSetGenerator(
+        LSTM(4, 4, 4), training=Training(max_steps=12), max_nodes=40, random_state=0
+    )
     return Case(lambda: generator.fit(WORDS, [{x, x[::-1]} for x in WORDS]), WORDS[:3])
 
 

@@ -12,7 +12,7 @@ from sklearn.preprocessing import FunctionTransformer
 import setlearn
 from setlearn import SequenceSetGenerator, SetClassifier
 from setlearn.errors import ModelError, NotFittedError, ParameterError, UntrustedModelError
-from setlearn.networks import LSTM
+from setlearn.networks import LSTM, Training
 from setlearn.rules import TopK
 from tests.persistence.own_learner import OwnLearner, doubled
 from tests.persistence.small_models import WORDS, label_case, quiet_answers
@@ -37,7 +37,9 @@ def test_what_is_no_model(thing, tmp_path):
 
 
 def test_a_function_as_tokens(tmp_path):
-    generator = SequenceSetGenerator(LSTM(2, 2, 2), tokens=str.split, max_steps=1, random_state=0)
+    generator = SequenceSetGenerator(
+        LSTM(2, 2, 2), tokens=str.split, training=Training(max_steps=1), random_state=0
+    )
     model = generator.fit(WORDS, [{x} for x in WORDS])
     with pytest.raises(ModelError, match=r'a file cannot hold code; .* tokens="word"'):
         setlearn.save(model, tmp_path / "model")

@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from setlearn import SequenceSetGenerator, SetClassifier
 from setlearn.errors import DataError, KindError, SetlearnError
 from setlearn.files import Row, open_rows, write_rows
-from setlearn.networks import LSTM
+from setlearn.networks import LSTM, Training
 from setlearn.records import as_rows, plan_records
 from setlearn.rules import Threshold
 from tests.records.table import rows_of
@@ -21,9 +21,7 @@ def generator(plan):
     return SequenceSetGenerator(
         LSTM(16, 16, 32),
         tokens=plan.tokens,
-        learning_rate=0.01,
-        max_steps=120,
-        validation=0,
+        training=Training(learning_rate=0.01, max_steps=120, validation=0),
         random_state=0,
     )
 

@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import setlearn
 from setlearn import SequenceSetGenerator, SetClassifier
-from setlearn.networks import Transformer
+from setlearn.networks import Training, Transformer
 from setlearn.records import plan_records
 from setlearn.rules import Margin, Threshold
 
@@ -54,7 +54,9 @@ def save_dishes(path):
 def save_words(path):
     words = ["ab", "ba", "aab", "bba"]
     model = SequenceSetGenerator(
-        Transformer(width=16, heads=2, encoder_layers=1), max_steps=250, random_state=0
+        Transformer(width=16, heads=2, encoder_layers=1),
+        training=Training(max_steps=250),
+        random_state=0,
     ).fit(words * 8, [{word, f"{word}s"} for word in words] * 8)
     setlearn.save(model, path, about={"examples": words})
 

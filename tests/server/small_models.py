@@ -5,6 +5,7 @@ from sklearn.linear_model import LogisticRegression
 
 import setlearn
 from setlearn import SequenceSetGenerator, SetClassifier
+from setlearn.networks import Training
 from setlearn.records import plan_records
 from setlearn.rules import Margin
 from tests.cli.files import tagged_texts, word_forms
@@ -38,9 +39,9 @@ def save_models(folder):
     save(plan.fit(photos, SetClassifier(cv=2, random_state=0)), folder / "texts")
     save_vectors(folder / "vectors")
     plan = plan_records(forms, target="forms", task="sequences")
-    network = SequenceSetGenerator("lstm", max_steps=3, random_state=0)
+    network = SequenceSetGenerator("lstm", training=Training(max_steps=3), random_state=0)
     save(plan.fit(forms, network), folder / "forms")
-    network = SequenceSetGenerator("transformer", max_steps=3, random_state=0)
+    network = SequenceSetGenerator("transformer", training=Training(max_steps=3), random_state=0)
     save(network.fit(words(16), [row["forms"] for row in forms]), folder / "spelling")
     return {name: folder / name for name in INPUTS}
 

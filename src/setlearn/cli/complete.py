@@ -41,11 +41,12 @@ def complete(
 
     with reading.open(data) as rows:
         found = opened_model(model, opening, rows, talking)
-        found.model.set_params(unknown=unknown.value)
 
         def complete_batch(batch: Sequence[Row]) -> list[Any]:
             given = found.known_sets(batch, known)
-            return list(zip(given, found.complete(batch, given), strict=True))
+            return list(
+                zip(given, found.complete(batch, given, unknown=unknown.value), strict=True)
+            )
 
         answers = (
             {

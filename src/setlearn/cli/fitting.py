@@ -70,7 +70,7 @@ def fit_and_save(job: Job, data: str, notes: Sequence[str]) -> Fitted:
     train, held_out = _split(job)
     checkpoint = _checkpoint(job)
     if checkpoint is not None:
-        job.model.set_params(checkpoint=checkpoint)
+        job.model.set_params(training__checkpoint=checkpoint)
     about: dict[str, Any] = {
         # Looked at before hours of training, after which the file may have gone.
         "data": {"file": Path(data).name, "rows": len(train), **_digest(data)},

@@ -42,9 +42,8 @@ def _element_names(model: Any) -> list[str]:
     from setlearn.records import RecordModel
 
     fitted = model.model if isinstance(model, RecordModel) else model
-    of_sequences = hasattr(fitted, "vocabulary_")
-    names = fitted.vocabulary_.tokens if of_sequences else fitted.classes_.tolist()
-    return [str(name) for name in names]
+    names: list[str] = fitted.choice_names()
+    return names
 
 
 def _as_text(found: dict[str, Any]) -> str:

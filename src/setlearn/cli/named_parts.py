@@ -109,6 +109,7 @@ LEARNERS: dict[Learner, Callable[[], Any]] = {
 def model_for(plan: RecordPlan, learning: Learning, *, verbose: bool) -> Any:
     """The model that was asked for, not fitted yet; what does not go with the task is refused."""
     from setlearn import SequenceSetGenerator, SetClassifier
+    from setlearn.networks import Training
 
     if plan.task == "labels":
         _refuse(plan, {"--network": learning.network, "--max-steps": learning.max_steps})
@@ -132,9 +133,8 @@ def model_for(plan: RecordPlan, learning: Learning, *, verbose: bool) -> Any:
         (learning.network or NETWORK).value,
         rule_named(learning.rule),
         tokens=plan.tokens or "char",
-        max_steps=learning.max_steps,
+        training=Training(max_steps=learning.max_steps, verbose=verbose),
         random_state=learning.seed,
-        verbose=verbose,
     )
 
 

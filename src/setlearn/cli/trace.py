@@ -61,8 +61,7 @@ def trace(
             record = _row_number(rows, row or 1)
     else:
         raise ParameterError("give either a file or --text, to say what to trace")
-    found.model.set_params(unknown=unknown.value)
-    told = found.trace(record, found.elements_named(known or []))
+    told = found.trace(record, found.elements_named(known or []), unknown=unknown.value)
     show(told, told.to_dict(), talking)
 
 

@@ -1,21 +1,78 @@
-"""Given these labels, what else? Scores and a rule of its own for what is left of a set."""
+"""Given these labels, what else? Conditional scores, and a rule for the rest of a set."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 from scipy import sparse
+from scipy.special import logit
 from sklearn.base import clone
 
 from setlearn.errors import DataError
-from setlearn.nodes import BoolArray, Nodes
-from setlearn.rules import Auto, Rule
+from setlearn.learners.set_forest import SetForest
+from setlearn.nodes import BoolArray, FloatArray, Nodes
+from setlearn.rules import Rule
 from setlearn.rules.folds import sample_folds
-from setlearn.scorers.conditional import ConditionalScores, random_parts
 
-__all__ = ["Completion"]
+__all__ = ["Completion", "ConditionalScores"]
+
+TREES = 100
+MOST_DRAWS = 4
+ROWS_IN_ALL = 40_000
+"""Fewer parts of each set are drawn where there are many samples."""
+IMPOSSIBLE = 1e-9
+
+
+class ConditionalScores:
+    """Revises the scores of a choice point by the labels that are known.
+
+    A forest learns it from the scores of samples that the learner had not seen, each with random
+    parts Z of its true set: which labels are right, given all scores and Z. The inputs themselves
+    are not looked at again. So it works with any learner and any kind of X, and takes little time.
+    """
+
+    def __init__(self, random_state: int) -> None:
+        self.random_state = random_state
+
+    def fit(self, nodes: Nodes, right: BoolArray) -> Self:
+        """Learn from scored choice points and the mask (n, labels) of their true sets."""
+        rng = np.random.RandomState(self.random_state)
+        draws = int(np.clip(ROWS_IN_ALL // len(nodes), 1, MOST_DRAWS))
+        rows = np.tile(np.flatnonzero(right.any(axis=1)), draws)
+        known = random_parts(right[rows], rng)
+        forest = SetForest(TREES, rng, min_leaf=5, max_features=0.3)
+        self.forest_ = forest.fit(
+            _features(nodes.probabilities[rows], known), right[rows], np.ones(len(rows))
+        )
+        return self
+
+    def left(self, nodes: Nodes) -> Nodes:
+        """The same choice points with all that is known taken out.
+
+        Known labels have become impossible choices, so that a rule never answers with them, and
+        may answer with nothing where nothing is left.
+        """
+        assert nodes.known is not None
+        scores = self.forest_.predict_proba(_features(nodes.probabilities, nodes.known))
+        scores = np.where(nodes.known, IMPOSSIBLE, scores)
+        return replace(nodes, probabilities=scores, known=None, examples=None)
+
+
+def random_parts(right: BoolArray, rng: np.random.RandomState) -> BoolArray:
+    """A part of each set (n, labels), all parts equally often but the empty one.
+
+    The whole set is a part, so what is left may be nothing.
+    """
+    part = right & (rng.random_sample(right.shape) < 0.5)
+    while (again := right.any(axis=1) & ~part.any(axis=1)).any():
+        part[again] = right[again] & (rng.random_sample((int(again.sum()), right.shape[1])) < 0.5)
+    return part
+
+
+def _features(scores: FloatArray, known: BoolArray) -> FloatArray:
+    return np.hstack([logit(np.clip(scores, 1e-6, 1 - 1e-6)), known])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +100,7 @@ class Completion:
         if rule.needs_fit:
             left, others = _left_out_of_fold(nodes, truth, seed)
             rule.fit(left, others)
-        return cls(scores, rule.rule_ if isinstance(rule, Auto) else rule)
+        return cls(scores, rule.chosen)
 
     def kept(self, nodes: Nodes) -> BoolArray:
         """What else there is, (n, labels), at choice points with something known."""

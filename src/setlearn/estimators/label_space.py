@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Hashable, Iterator, Set
+from collections.abc import Hashable, Iterable, Iterator, Set
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from setlearn.errors import DataError, KindError, UnknownLabelWarning
+from setlearn.estimators.base import Unknown
 from setlearn.label_sets import (
     are_indicator_rows,
     indicator_of_rows,
@@ -25,10 +26,9 @@ from setlearn.label_sets import (
 from setlearn.nodes import BoolArray
 from setlearn.ordering import canonical_rank
 
-__all__ = ["Kind", "LabelSpace", "UnknownLabels", "sparse_mask"]
+__all__ = ["Kind", "LabelSpace", "sparse_mask"]
 
 Kind: TypeAlias = Literal["classes", "sets", "indicator", "sparse"]
-UnknownLabels: TypeAlias = Literal["error", "ignore"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +63,7 @@ class LabelSpace:
             dtype = np.dtype(np.int64)
         return cls(kind, as_label_array(list(names)), dtype, type(Y)), read
 
-    def encode(self, known: Any, unknown: UnknownLabels) -> sparse.csr_array:
+    def encode(self, known: Any, unknown: Unknown) -> sparse.csr_array:
         """Sets of labels seen in training, as an indicator; unseen ones as ``unknown`` says."""
         read = read_label_sets(self.in_own_kind(known), "known")
         if not isinstance(read, list):
@@ -99,14 +99,21 @@ class LabelSpace:
             return kept.toarray().astype(self.dtype)
         return self.answer_sets(kept)
 
-    def as_sets(self, answer: Any) -> list[frozenset[Hashable]]:
-        """What `answer` gave, as frozensets, whatever kind ``fit`` was given."""
-        if self.kind == "sets":
-            sets: list[frozenset[Hashable]] = answer
-            return sets
-        if self.kind == "classes":
-            return [frozenset([label]) for label in answer.tolist()]
-        return self.answer_sets(sparse.csr_array(answer != 0))
+    def by_spelling(self, sets: Iterable[Iterable[Hashable]]) -> list[frozenset[Hashable]]:
+        """The labels that elements stand for: by their spelling, where they are no labels.
+
+        Examples
+        --------
+        >>> space, _ = LabelSpace.read([{3, 5}, {5}])
+        >>> sorted(space.by_spelling([["3", 5]])[0])
+        [3, 5]
+        """
+        labels = self.classes.tolist()
+        known, spelled = set(labels), {str(label): label for label in labels}
+        return [
+            frozenset(e if e in known else spelled.get(str(e), e) for e in elements)
+            for elements in sets
+        ]
 
     def answer_sets(self, kept: sparse.csr_array) -> list[frozenset[Hashable]]:
         """Kept labels as frozensets, whatever kind ``fit`` was given."""
@@ -201,10 +208,10 @@ def _read_sets(sets: list[frozenset[Hashable]]) -> tuple[LabelSpace, sparse.csr_
     return LabelSpace("sets", as_label_array(labels), np.dtype(object), list), right
 
 
-def _report_unseen(unseen: Counter[Hashable], unknown: UnknownLabels) -> None:
+def _report_unseen(unseen: Counter[Hashable], unknown: Unknown) -> None:
     shown = ", ".join(repr(label) for label, _ in unseen.most_common(5))
     more = f" and {len(unseen) - 5} more" if len(unseen) > 5 else ""
     what = f"{unseen.total()} known element(s) name labels never seen in training: {shown}{more}"
     if unknown == "error":
-        raise DataError(f'{what}; leave them out, or set unknown="ignore" (--unknown ignore)')
+        raise DataError(f'{what}; leave them out, or set unknown="ignore"')
     warnings.warn(f"{what}; they were ignored", UnknownLabelWarning, stacklevel=4)

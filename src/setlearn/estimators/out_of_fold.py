@@ -28,20 +28,43 @@ def fit_out_of_fold(
     params: Mapping[str, Any],
     *,
     cv: Any,
+    with_examples: bool,
     rng: np.random.RandomState,
     n_jobs: int | None,
     verbose: bool,
 ) -> tuple[LabelScorer, Nodes]:
     """Fit on all samples, and score each held-out part by a copy fitted on the rest.
 
-    The nodes' ``sample`` says which row of X each score belongs to; with a splitter that tests
-    a sample twice, or never, it is there twice or not at all. ``cv=None`` holds nothing out.
+    Parameters
+    ----------
+    scorer : LabelScorer
+        Not fitted; copies of it are.
+    X, Y : inputs and indicator (n, labels)
+    params : mapping
+        Passed to the learner's ``fit``.
+    cv : int, splitter, iterable of splits or None
+        None holds nothing out.
+    with_examples : bool
+        Whether the held-out scores come with training sets.
+    rng : RandomState
+        Draws the folds.
+    n_jobs : int or None
+    verbose : bool
+
+    Returns
+    -------
+    scorer : LabelScorer
+        Fitted on all samples.
+    nodes : Nodes
+        The held-out scores. ``sample`` is the row of X that each belongs to; with a splitter that
+        tests a sample twice, or never, it is there twice or not at all.
     """
     n_samples = Y.shape[0]
     splits = [] if cv is None else _splits(cv, n_samples, rng)
     tasks = [(np.arange(n_samples), None), *splits]
     jobs = (
-        delayed(_fit_and_score)(copy(scorer), X, Y, params, train, test) for train, test in tasks
+        delayed(_fit_and_score)(copy(scorer), X, Y, params, train, test, with_examples)
+        for train, test in tasks
     )
     with progress("fitting", len(tasks), verbose=verbose) as finished:
         results = []
@@ -50,7 +73,7 @@ def fit_out_of_fold(
             finished("")
     held_out = np.concatenate([np.arange(0), *(test for _, test in splits)])
     fitted, *parts = results
-    return fitted, _joined(parts, held_out, n_choices=scorer.n_labels + scorer.empty_choice)
+    return fitted, _joined(parts, held_out, n_choices=scorer.n_choices)
 
 
 def _fit_and_score(
@@ -60,6 +83,7 @@ def _fit_and_score(
     params: Mapping[str, Any],
     train: IntArray,
     test: IntArray | None,
+    with_examples: bool,
 ) -> Any:
     """Fit on ``train`` and score ``test``; without ``test`` give the scorer itself."""
     n_samples = Y.shape[0]
@@ -72,8 +96,8 @@ def _fit_and_score(
     if test is None:
         return scorer
     if len(test) == 0:  # some splitters hold nothing out at times, and learners refuse no rows
-        return Nodes.roots(np.empty((0, scorer.n_labels + scorer.empty_choice)))
-    return scorer.start(_safe_indexing(X, test)).nodes
+        return Nodes.roots(np.empty((0, scorer.n_choices)))
+    return scorer.start(_safe_indexing(X, test), with_examples=with_examples).nodes
 
 
 def _joined(parts: list[Nodes], sample: IntArray, n_choices: int) -> Nodes:

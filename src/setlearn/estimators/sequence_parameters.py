@@ -1,8 +1,9 @@
-"""What the parameters of SequenceSetGenerator mean, checked before anything costly starts."""
+"""What the parameters of `SequenceSetGenerator` mean, checked before anything costly starts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -13,115 +14,154 @@ from setlearn.errors import DataError, KindError, ParameterError
 from setlearn.generate import Bounds
 from setlearn.label_sets import LabelSets
 from setlearn.networks.recipes import LSTM, Transformer
-from setlearn.networks.training_settings import TrainingPlan
+from setlearn.networks.training_settings import Training, TrainingPlan
 from setlearn.rules import Margin, Rule, Threshold
-from setlearn.scorers.base import Loss
+from setlearn.scorers.base import Scorer
 from setlearn.trie import Trie
 from setlearn.vocabulary import Split, Tokeniser, Vocabulary
 
 __all__ = [
+    "as_list",
     "check_bounds",
     "check_lengths",
-    "check_samples",
+    "check_rule",
+    "check_same_length",
     "default_rule",
+    "gives_marginals",
     "held_out_share",
+    "is_fitted_scorer",
     "learned_bounds",
-    "listed",
-    "loss_of",
-    "new_rule",
-    "plan_of",
-    "recipe_of",
+    "own_copy",
+    "recipe_or_scorer",
     "tokenisers_of",
+    "training_plan",
 ]
 
 RECIPES = {"lstm": LSTM, "transformer": Transformer}
 
 PASSES = 20
-"""How often a network without early stopping sees each sample, at the least."""
+"""How often a network without early stopping sees each sample, at least."""
 
 ROOM = 4
 """How many times as many prefixes as the largest training set a predicted set may have."""
 
 
 def tokenisers_of(tokens: Split | tuple[Split, Split]) -> tuple[Tokeniser, Tokeniser]:
-    """How inputs are split, and how elements are."""
+    """How inputs are split into tokens, and how elements are."""
     pair = tokens if isinstance(tokens, tuple | list) else (tokens, tokens)
     if len(pair) != 2:
         raise ParameterError(
-            f"tokens must be one way to split or a pair (of inputs, of elements), got {pair!r}"
+            f"tokens must be one way to split or a pair (for inputs, for elements), got {pair!r}"
         )
     return Tokeniser(pair[0]), Tokeniser(pair[1])
 
 
-def recipe_of(network: Any) -> Any:
-    """The recipe that a name stands for, or the given one."""
+def recipe_or_scorer(network: Any) -> Any:
+    """A recipe, which can build a network, or a scorer that the user passed.
+
+    Raises
+    ------
+    ParameterError
+        If the value is neither, nor the name of a network.
+    """
+    if network is None:
+        return Transformer()
     if isinstance(network, str):
         if network not in RECIPES:
             raise ParameterError(
-                f"network must be one of {sorted(RECIPES)} or a recipe, got {network!r}"
+                f"network must be one of {sorted(RECIPES)}, a recipe or a scorer, got {network!r}"
             )
         return RECIPES[network]()
-    if isinstance(network, type) or not hasattr(network, "build"):
+    if isinstance(network, type) or not (hasattr(network, "build") or isinstance(network, Scorer)):
         raise ParameterError(
-            "a network of your own is an object with a method build(n_choices=, n_tokens=, "
-            f"n_features=, copies=None), got {network!r}; see setlearn.networks.LSTM"
+            "network must be a name, a recipe with a method build(n_choices=, n_tokens=, "
+            "n_features=, copies=None) such as setlearn.networks.LSTM(), or a scorer with the "
+            f"methods start and advance (setlearn.scorers.Scorer), got {network!r}"
         )
     return network
 
 
-def default_rule(loss: Loss) -> Rule:
-    """The rule that goes with a loss.
+def gives_marginals(model: Any) -> bool:
+    """Whether a recipe's network, or a scorer, gives each sequence a probability of its own."""
+    return getattr(model, "loss", None) == "node" or bool(getattr(model, "gives_marginals", False))
 
-    After "node" the scores are probabilities to be in the set. After "sequence" those of right
-    choices differ by how many sequences lie below each, and ratios can be told apart where
-    differences cannot.
+
+def is_fitted_scorer(scorer: Any) -> bool:
+    """Whether a scorer has nothing to learn, or has learned it already."""
+    if not hasattr(scorer, "fit"):
+        return True
+    if hasattr(scorer, "__sklearn_is_fitted__"):
+        return bool(scorer.__sklearn_is_fitted__())
+    return any(name.endswith("_") and name[0] != "_" for name in vars(scorer))
+
+
+def own_copy(scorer: Any) -> Any:
+    """A copy of a scorer that can be fitted without changing the user's."""
+    return clone(scorer) if hasattr(scorer, "get_params") else deepcopy(scorer)
+
+
+def default_rule(gives_marginals: bool) -> Rule:
+    """The rule that goes with the meaning of the scores.
+
+    Marginals are probabilities to be in the set. Scores that share a probability of 1 differ by
+    how many sequences lie below each choice, and ratios separate right from wrong where
+    differences do not.
     """
-    return Threshold(0.5) if loss == "node" else Margin(space="log")
+    return Threshold(0.5) if gives_marginals else Margin(space="log")
 
 
-def loss_of(loss: Loss | None, recipe: Any) -> Loss:
-    """The loss that is asked for, or the one that suits the network."""
-    chosen: Loss = getattr(recipe, "loss", "sequence") if loss is None else loss
-    if chosen not in ("node", "sequence"):
-        raise ParameterError(f'loss must be "node", "sequence" or None, got {loss!r}')
-    return chosen
+def check_rule(rule: Any, n_positions: int, *, gives_marginals: bool) -> Rule:
+    """A fresh copy of the rule, checked for sequences.
+
+    Parameters
+    ----------
+    rule : Rule or None
+        None stands for `default_rule`.
+    n_positions : int
+        How deep the choice points lie.
+    gives_marginals : bool
+        What the scores mean.
+
+    Returns
+    -------
+    Rule
+    """
+    if rule is None:
+        return default_rule(gives_marginals)
+    if not isinstance(rule, Rule):
+        raise ParameterError(f"rule must be one of setlearn.rules such as Margin(), got {rule!r}")
+    rule.check_parameters(n_positions)
+    if rule.needs_marginals and not gives_marginals:
+        raise ParameterError(
+            f"{rule!r} needs each sequence's own probability to be in the set, but the scores of "
+            'this network are shares of 1; use a network with loss="node", or another rule such '
+            'as Margin(space="log")'
+        )
+    new_rule: Rule = clone(rule)
+    return new_rule
 
 
-def plan_of(parameters: Any, recipe: Any, n_samples: int) -> TrainingPlan:
-    """How to train: what is given, and else what suits the network."""
-    names = ("batch_size", "learning_rate", "weight_decay", "max_steps")
-    asked = {name: getattr(parameters, name) for name in names}
-    given = {name: value for name, value in asked.items() if value is not None}
-    suits = getattr(recipe, "training", LSTM.training)
-    plan = TrainingPlan(**{**suits, **given}, clip=parameters.clip, patience=parameters.patience)
-    if asked["max_steps"] is None and plan.schedule == "one-cycle":
-        # Nothing tells such a plan when to stop, so it must be long enough for the data.
+def training_plan(training: Training, recipe: Any, n_samples: int) -> TrainingPlan:
+    """How to train: what is given, and otherwise what suits the network and the data.
+
+    Parameters
+    ----------
+    training : Training
+    recipe : NetworkRecipe, or an object with a method ``build``
+    n_samples : int
+    """
+    plan = training.plan(getattr(recipe, "suited_training", LSTM.suited_training))
+    if training.max_steps is None and plan.schedule == "one-cycle":
+        # Nothing stops such a training early, so it must be long enough for the data.
         plan = replace(plan, max_steps=max(plan.max_steps, plan.steps_for(PASSES, n_samples)))
     return plan
 
 
-def held_out_share(validation: float | None, plan: TrainingPlan, rule: Rule) -> float:
-    """The share that is asked for, or a fifth if something is learned from it."""
-    if validation is not None:
-        return validation
-    return 0.2 if rule.needs_fit or plan.schedule == "constant" else 0.0
-
-
-def new_rule(rule: Rule | None, n_positions: int, loss: Loss) -> Rule:
-    """A fresh copy of the rule, its parameters checked for sequences of that many positions."""
-    if rule is None:
-        return default_rule(loss)
-    if not isinstance(rule, Rule):
-        raise ParameterError(f"rule must be one of setlearn.rules such as Margin(), got {rule!r}")
-    rule.check_parameters(n_positions)
-    if rule.needs_marginals and loss == "sequence":
-        raise ParameterError(
-            f"{rule!r} needs each sequence's own probability to be in the set, and after "
-            'loss="sequence" scores are shares of 1; use loss="node", or another rule such as '
-            'Margin(space="log")'
-        )
-    fresh: Rule = clone(rule)
-    return fresh
+def held_out_share(training: Training, rule: Rule, *, stops_early: bool) -> float:
+    """The share that was asked for, or a fifth if something is learned from it."""
+    if training.validation is not None:
+        return training.validation
+    return 0.2 if rule.needs_fit or stops_early else 0.0
 
 
 def check_bounds(max_length: int | None, max_size: int, max_nodes: int | None) -> None:
@@ -131,11 +171,11 @@ def check_bounds(max_length: int | None, max_size: int, max_nodes: int | None) -
         if value is None and name != "max_size":
             continue
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise ParameterError(f"{name} must be a whole number from 1 up, got {value!r}")
+            raise ParameterError(f"{name} must be a whole number of at least 1, got {value!r}")
 
 
 def check_lengths(sets: LabelSets, vocabulary: Vocabulary, max_length: int | None) -> None:
-    """Raise, naming the sample, if a sequence is longer than it may be."""
+    """Raise, naming the sample, if a sequence is longer than allowed."""
     if max_length is None:
         return
     for index, elements in enumerate(sets):
@@ -148,25 +188,39 @@ def check_lengths(sets: LabelSets, vocabulary: Vocabulary, max_length: int | Non
                 )
 
 
-def check_samples(n_inputs: int, n_sets: int) -> None:
-    """Raise unless there is one set an input, and at least one of them."""
+def check_same_length(n_inputs: int, n_sets: int, name: str = "y") -> None:
+    """Raise unless there is one set per input, and at least one input.
+
+    Parameters
+    ----------
+    n_inputs, n_sets : int
+    name : str
+        What the sets are called in messages.
+    """
     if n_inputs != n_sets:
         raise DataError(
-            f"X has {n_inputs} samples but y has {n_sets} sets; give one set a sample, "
+            f"X has {n_inputs} samples but {name} has {n_sets} sets; pass one set per sample, "
             "an empty one where there is nothing"
         )
     if n_inputs == 0:
-        raise DataError("there is no training data: X holds 0 samples; give at least one")
+        raise DataError("there is no training data: X holds 0 samples; pass at least one")
 
 
 def learned_bounds(trie: Trie, max_size: int) -> Bounds:
-    """As long as the longest training sequence, and some times as large as the largest tree."""
+    """As long as the longest training sequence, and several times as large as the largest tree."""
     largest = int(np.bincount(trie.sample).max())
     return Bounds(max(int(trie.depth.max()), 1), max_size, ROOM * largest)
 
 
-def listed(values: Any, name: str) -> Any:
-    """A list of samples, or a numeric array as it is; tables and series become arrays."""
+def as_list(values: Any, name: str) -> Any:
+    """A list of samples, or a numeric array as it is; tables and series become arrays.
+
+    Parameters
+    ----------
+    values : iterable or array
+    name : str
+        What errors call the argument.
+    """
     if isinstance(values, list | tuple):
         return values
     if hasattr(values, "__array__") and np.ndim(values) > 0:
@@ -175,6 +229,6 @@ def listed(values: Any, name: str) -> Any:
     if isinstance(values, str | bytes | Mapping | Set) or not isinstance(values, Iterable):
         raise KindError(
             f"{name} is the {type(values).__name__} {values!r:.60}, not a list of samples; "
-            "put them in a list, in order"
+            "put the samples in a list, in order"
         )
     return list(values)

@@ -15,126 +15,144 @@ from setlearn.estimators.sequence_parameters import default_rule
 from setlearn.generate import Bounds, generate
 from setlearn.metrics import mean_f1
 from setlearn.networks.runtime import one_thread, pick_device, seeded
-from setlearn.networks.sequence_network import LOSSES, SequenceNetwork, check_shapes
+from setlearn.networks.sequence_network import LOSSES, check_shapes
 from setlearn.networks.training import Epoch, Trainer, hold_out
-from setlearn.networks.training_settings import TrainingPlan
+from setlearn.networks.training_settings import Training, TrainingPlan
 from setlearn.nodes import IntArray
-from setlearn.scorers.base import Loss
 from setlearn.scorers.sequences import SequenceScorer, encode_inputs
-from setlearn.sequence_inputs import InputReader, Inputs, NumericReader, TokenReader
-from setlearn.trie import END, Sequences, Trie
+from setlearn.sequence_inputs import InputReader, Inputs
+from setlearn.trie import Sequences, Trie
 from setlearn.vocabulary import Vocabulary
 
-__all__ = ["SequenceTraining", "network_sizes", "new_network"]
+__all__ = ["SequenceTraining", "new_scorer"]
 
 WATCHED = 200
-"""Samples that are answered after each epoch: enough to see progress, few enough to wait for."""
+"""Samples that are answered at each evaluation: enough to see progress, few enough to wait for."""
 
 WATCHED_NODES = 64
-"""Prefixes a sample in these answers: a network that knows nothing yet would grow all of them."""
+"""Prefixes per sample in these answers: an untrained network would grow all of them."""
 
 
-def new_network(
+def new_scorer(
     recipe: Any,
     reader: InputReader,
-    inputs: Inputs,
     vocabulary: Vocabulary,
+    inputs: Inputs,
+    *,
     device: str,
     seed: int,
-) -> SequenceNetwork:
-    """Build a network with seeded weights and try its shapes on a few inputs."""
+) -> SequenceScorer:
+    """Build a network with seeded weights, and try its shapes on a few inputs.
+
+    Parameters
+    ----------
+    recipe : NetworkRecipe, or an object with a method ``build``
+    reader : InputReader
+    vocabulary : Vocabulary
+    inputs : Inputs
+        The training inputs, read.
+    device : str
+    seed : int
+
+    Returns
+    -------
+    SequenceScorer
+
+    Raises
+    ------
+    DataError
+        If the network cannot be built for these inputs.
+    """
     try:
         with seeded(seed):
-            network: SequenceNetwork = recipe.build(**network_sizes(reader, vocabulary))
-        network = network.to(pick_device(device))
-        network.n_choices = vocabulary.n_choices
+            scorer = SequenceScorer(recipe, reader, vocabulary)
+        scorer.network = network = scorer.network.to(pick_device(device))
         check_shapes(network, encode_inputs(network, inputs, slice(0, 2)), len(inputs.length[:2]))
     except SetlearnError:
         raise
     except Exception as error:  # a network of the user's own may fail in any way
         raise DataError(
             f"the network cannot be built for these inputs ({type(error).__name__}: {error}); "
-            "check its recipe's build, and its encode, start and advance, against "
+            "compare the recipe's build, and the network's encode, start and advance, with "
             "setlearn.networks.sequence_network.SequenceNetwork"
         ) from error
-    return network
-
-
-def network_sizes(reader: InputReader, vocabulary: Vocabulary) -> dict[str, Any]:
-    """What a recipe must be told about inputs and choices."""
-    sizes: dict[str, Any] = {"n_choices": vocabulary.n_choices, "n_tokens": 0, "n_features": 0}
-    if isinstance(reader, TokenReader):
-        spelled = np.array([END, *vocabulary.spelled_by(reader.tokens)])  # first the unknown token
-        sizes |= {"n_tokens": reader.n_tokens, "copies": spelled}
-    if isinstance(reader, NumericReader):
-        sizes["n_features"] = reader.n_features
-    return sizes
+    return scorer
 
 
 @dataclass(eq=False)
 class SequenceTraining:
-    """What training a network on sets of sequences takes: a loss on trees, and a watch on sets."""
+    """The training of a network on sets of sequences: a loss on trees, and a watch on sets."""
 
-    network: SequenceNetwork
+    scorer: SequenceScorer
     inputs: Inputs
     sequences: Sequences
     trie: Trie
     bounds: Bounds
-    loss_name: Loss
 
     def hold_out(self, share: float, rng: np.random.RandomState) -> None:
-        """Choose the samples to train on, and those to keep away from the network."""
+        """Choose the samples to train on, and those that the network will not see."""
         self.train, self.held_out = hold_out(np.arange(len(self.inputs)), share, rng)
         self.watched = (self.held_out if len(self.held_out) else self.train)[:WATCHED]
 
     def fit(
-        self,
-        plan: TrainingPlan,
-        rng: np.random.RandomState,
-        *,
-        checkpoint: Path | None,
-        verbose: bool,
+        self, plan: TrainingPlan, training: Training, rng: np.random.RandomState
     ) -> list[Epoch]:
-        """Train on most samples, watching those that are held out."""
+        """Train on most samples, watching those that are held out.
+
+        Parameters
+        ----------
+        plan : TrainingPlan
+        training : Training
+            Where to keep checkpoints, and whether to show progress.
+        rng : RandomState
+
+        Returns
+        -------
+        list of dict
+            One entry per evaluation.
+        """
+        network = self.scorer.network
         trainer = Trainer(
-            self.network,
+            network,
             lambda rows: self.loss(self.train[rows.numpy()]),
             len(self.train),
             plan,
             seed=int(rng.randint(2**31 - 1)),
             evaluate=self.judge,
-            verbose=verbose,
+            verbose=training.verbose is not False,
             description="training the network",
-            checkpoint=checkpoint,
-            facts={"data": self._digest(), "loss": self.loss_name},
+            checkpoint=None if training.checkpoint is None else Path(training.checkpoint),
+            facts={"data": self._digest(), "loss": self.scorer.loss},
         )
         with one_thread():
             history = trainer.fit()
         # What follows must not depend on how samples are batched: rounding decides near ties.
-        if next(self.network.parameters()).device.type == "mps":
-            self.network.cpu()  # which has no double precision
-        self.network.double()
+        if self.scorer.device.type == "mps":
+            network.cpu()  # which has no double precision
+        network.double()
         return history
 
     def loss(self, samples: IntArray) -> Tensor:
         """The loss on every node of these samples' trees; each input is encoded once."""
         trie = self.trie.take(samples)
-        memory = encode_inputs(self.network, self.inputs, samples)
-        return LOSSES[self.loss_name](self.network.score_trie(memory, trie), trie)
+        memory = encode_inputs(self.scorer.network, self.inputs, samples)
+        return LOSSES[self.scorer.loss](self.scorer.network.score_trie(memory, trie), trie)
 
     def judge(self) -> dict[str, float]:
         """Mean F1 of the watched samples' sets under a plain rule, and their loss to break ties."""
-        scorer = SequenceScorer(self.network, self.loss_name)
+        scorer = self.scorer
         chunks = scorer.chunks(self.inputs, self.watched)
         loss = float(np.mean([float(self.loss(samples)) for samples in chunks]))
-        rule = default_rule(self.loss_name)
+        rule = default_rule(scorer.gives_marginals)
         if rule.needs_fit:
-            rule.fit(*scorer.gold_nodes(self.inputs, self.trie, self.watched))
+            trie = self.trie.take(self.watched)
+            nodes = scorer.score_read_trees(self.inputs.part(self.watched), trie)
+            rule.fit(nodes, trie.right_choices(scorer.vocabulary.n_choices))
         bounds = Bounds(self.bounds.max_length, self.bounds.max_size, WATCHED_NODES)
         predicted = []
         for samples in chunks:
-            found = generate(scorer, rule, self.inputs.part(samples), bounds)
-            predicted += found.sequences().as_sets(len(samples))
+            grown = generate(scorer, rule, self.inputs.part(samples), bounds)
+            predicted += grown.sequences().as_sets(len(samples))
         true = self.sequences.as_sets(len(self.inputs))
         f1 = mean_f1([true[sample] for sample in self.watched], predicted)
         # The loss decides only between equal sets, as all are while the network knows nothing.

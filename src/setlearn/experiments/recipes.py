@@ -15,8 +15,8 @@ from sklearn.base import BaseEstimator, clone
 from setlearn import SequenceSetGenerator
 from setlearn.errors import TruncationWarning
 from setlearn.estimators.label_space import LabelSpace
-from setlearn.estimators.label_trace import LabelTrace
 from setlearn.estimators.out_of_fold import fit_out_of_fold
+from setlearn.estimators.traces import LabelTrace
 from setlearn.experiments.samples import Samples
 from setlearn.nodes import Mask, Nodes
 from setlearn.rules import Rule
@@ -89,13 +89,13 @@ class LabelRecipe:
         rng = np.random.RandomState(seed)
         space, right = LabelSpace.read(train.sets)
         unfitted = MarginalScorer(with_seeds(self.model, rng), n_labels=right.shape[1])
-        unfitted.with_examples = self.with_examples
         scorer, nodes = fit_out_of_fold(
             unfitted,
             train.X,
             right,
             {},
             cv=self.cv,
+            with_examples=self.with_examples,
             rng=rng,
             n_jobs=None,
             verbose=False,
@@ -130,14 +130,16 @@ class TrainedLabels:
         if fitted.needs_fit:
             fitted.fit(*self.rule_nodes)
         learned = time.perf_counter()
-        nodes = self.scorer.start(test.X).nodes
+        nodes = self.scorer.start(test.X, with_examples=fitted.uses_examples).nodes
         kept = sparse.csr_array(fitted.accept(nodes))
         sets: Any = self.space.answer_sets(kept)
         return Answer(fitted, sets, learned - started, time.perf_counter() - learned)
 
     def trace(self, answer: Answer, test: Samples, row: int) -> str:
         """The picks of one sample, as a table."""
-        node = self.scorer.start(test.take(np.array([row])).X).nodes
+        uses_examples = answer.rule.uses_examples
+        row_alone = test.take(np.array([row])).X
+        node = self.scorer.start(row_alone, with_examples=uses_examples).nodes
         labels = self.space.classes.tolist()
         walk = answer.rule.steps(node, [str(label) for label in labels])
         return str(LabelTrace.of(labels, walk, answer.sets[row], frozenset()))
@@ -151,7 +153,7 @@ class SequenceRecipe:
 
     def train(self, train: Samples, seed: int) -> TrainedSequences:
         """Train the network once; the rule that comes with it is replaced later."""
-        model = clone(self.model).set_params(random_state=seed, verbose=False)
+        model = clone(self.model).set_params(random_state=seed, training__verbose=False)
         return TrainedSequences(model.fit(train.X, train.sets), train, seed)
 
 
@@ -177,14 +179,7 @@ class TrainedSequences:
     @cached_property
     def rule_nodes(self) -> tuple[Nodes, Mask]:
         """The true prefix trees of the held-out samples."""
-        from setlearn.trie import Trie
-
-        sequences = self.model.vocabulary_.encode(self.unseen.sets)  # type: ignore[arg-type]  # lists vary
-        n_samples = len(self.unseen)
-        inputs = self.model.reader_.read(self.unseen.X)
-        return self.model.scorer_.gold_nodes(
-            inputs, Trie.of(sequences, n_samples), np.arange(n_samples)
-        )
+        return self.model.choice_points(self.unseen.X, self.unseen.sets)
 
     def answer(self, rule: Rule, test: Samples) -> Answer:
         """Fit the rule on the held-out samples, and generate."""
@@ -194,9 +189,10 @@ class TrainedSequences:
         learned = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TruncationWarning)  # counted instead
-            sets = model.predict(test.X)
+            rankings = model.predict_ranked(test.X)
         seconds = time.perf_counter() - learned
-        n_truncated = int(model.truncated_.sum())
+        sets = [frozenset(element for element, _ in ranking) for ranking in rankings]
+        n_truncated = sum(ranking.truncated for ranking in rankings)
         return Answer(model.rule_, sets, learned - started, seconds, n_truncated)
 
     def trace(self, answer: Answer, test: Samples, row: int) -> str:

@@ -39,7 +39,7 @@ SIGMOID = LabelRecipe(SigmoidNetwork())
 SEQUENCE_SIGMOID = LabelRecipe(SequenceSigmoidNetwork(), cv=3)
 
 # As printed: one LSTM layer, 60 and 120 units, embeddings of 60, Adam, batches of 15.
-ENCODER_DECODER = SequenceRecipe(SequenceSetGenerator("lstm", batch_size=15))
+ENCODER_DECODER = SequenceRecipe(SequenceSetGenerator("lstm"))
 
 # What SetClassifier() and SequenceSetGenerator() are without any argument.
 MIXTURE = LabelRecipe(SetMixture(), with_examples=True)

@@ -34,15 +34,19 @@ class LSTM(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
     """
 
     def __init__(
-        self, embedding: int = 60, encoder_units: int = 60, decoder_units: int = 120
+        self,
+        embedding: int = 60,
+        encoder_units: int = 60,
+        decoder_units: int = 120,
+        loss: str = "sequence",
     ) -> None:
+        self.loss = loss
         self.embedding = embedding
         self.encoder_units = encoder_units
         self.decoder_units = decoder_units
 
     # What suits this network unless the estimator is told otherwise; here, as in the paper.
-    loss = "sequence"
-    training: ClassVar[Mapping[str, Any]] = {
+    suited_training: ClassVar[Mapping[str, Any]] = {
         "batch_size": 15,
         "learning_rate": 1e-3,
         "weight_decay": 0.0,
@@ -53,11 +57,12 @@ class LSTM(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
         self, *, n_choices: int, n_tokens: int, n_features: int, copies: IntArray | None = None
     ) -> SequenceNetwork:
         """A network with fresh weights. It cannot copy, so ``copies`` do not matter."""
-        for name, size in self.get_params().items():
+        sizes = {name: size for name, size in self.get_params().items() if name != "loss"}
+        for name, size in sizes.items():
             _check_size(name, size)
         from setlearn.networks.lstm import LSTMNetwork
 
-        return LSTMNetwork(n_choices, n_tokens=n_tokens, n_features=n_features, **self.get_params())
+        return LSTMNetwork(n_choices, n_tokens=n_tokens, n_features=n_features, **sizes)
 
 
 class Transformer(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
@@ -84,8 +89,7 @@ class Transformer(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no
     32
     """
 
-    loss = "node"
-    training: ClassVar[Mapping[str, Any]] = {
+    suited_training: ClassVar[Mapping[str, Any]] = {
         "batch_size": 32,
         "learning_rate": 2e-3,
         "weight_decay": 0.1,
@@ -102,7 +106,9 @@ class Transformer(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no
         decoder_layers: int = 1,
         dropout: float = 0.2,
         copy: bool = True,
+        loss: str = "node",
     ) -> None:
+        self.loss = loss
         self.width = width
         self.heads = heads
         self.encoder_layers = encoder_layers
@@ -124,8 +130,9 @@ class Transformer(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no
             raise ParameterError(f"dropout must lie in [0, 1), got {self.dropout!r}")
         from setlearn.networks.transformer import TransformerNetwork
 
+        sizes = {name: size for name, size in self.get_params().items() if name != "loss"}
         return TransformerNetwork(
-            n_choices, n_tokens=n_tokens, n_features=n_features, copies=copies, **self.get_params()
+            n_choices, n_tokens=n_tokens, n_features=n_features, copies=copies, **sizes
         )
 
 

@@ -48,8 +48,9 @@ class Training(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no ty
         "auto" uses CUDA or MPS where available.
     checkpoint : str or Path, optional
         A folder for the state of training. An interrupted fit continues from there.
-    verbose : bool, default=False
-        Show a progress bar on stderr; nothing is shown without a terminal.
+    verbose : bool, optional
+        Show a progress bar on stderr; nothing is shown without a terminal. By default only
+        `SequenceSetGenerator`, whose training takes longest, shows one.
 
     Examples
     --------
@@ -72,7 +73,7 @@ class Training(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no ty
         validation: float | None = None,
         device: str = "auto",
         checkpoint: str | Path | None = None,
-        verbose: bool = False,
+        verbose: bool | None = None,
     ) -> None:
         self.batch_size = batch_size
         self.learning_rate = learning_rate

@@ -5,30 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 __all__ = ["facts_of", "model_card"]
 
 
 def facts_of(model: Any) -> dict[str, Any]:
     """What can be said of a fitted model in a few words and numbers."""
-    inner = getattr(model, "model", model)  # a RecordModel holds the estimator
-    rule = inner.rule_
-    facts: dict[str, Any] = {"estimator": type(inner).__name__, "rule": repr(rule)}
-    if hasattr(inner, "vocabulary_"):
-        facts["task"] = "sets of sequences"
-        facts["network"] = repr(inner.network)
-        facts["tokens"] = len(inner.vocabulary_.tokens)
-        facts["weights"] = sum(p.numel() for p in inner.network_.parameters())
-    else:
-        facts["task"] = "sets of labels"
-        facts["learner"] = type(inner.scorer_.estimator).__name__
-        facts["labels"] = len(inner.classes_)
-    facts |= {
-        name: np.asarray(getattr(rule, attribute)).tolist()
-        for name, attribute in (("λ", "lam_"), ("cut", "cut_"), ("min_size", "min_size_"))
-        if getattr(rule, attribute, None) is not None
-    }
+    facts: dict[str, Any] = model.facts()
     return facts
 
 

@@ -27,13 +27,8 @@ def _of_labels(learner: Any) -> nn.Module:
     return module
 
 
-def _of_sequences(model: Any) -> nn.Module:
-    from setlearn.estimators.sequence_parameters import recipe_of
-    from setlearn.estimators.sequence_training import network_sizes
-
-    sizes = network_sizes(model.reader_, model.vocabulary_)
-    module: nn.Module = recipe_of(model.network).build(**sizes)
-    module.n_choices = model.vocabulary_.n_choices
+def _of_sequences(scorer: Any) -> nn.Module:
+    module: nn.Module = scorer.new_network()
     return module
 
 
@@ -41,7 +36,7 @@ OWNERS: Mapping[str, Callable[[Any], nn.Module]] = {
     "LambdaCNN": _of_rule,
     "LambdaRNN": _of_rule,
     "LambdaSet": _of_rule,
-    "SequenceSetGenerator": _of_sequences,
+    "SequenceScorer": _of_sequences,
     "SequenceSigmoidNetwork": _of_labels,
     "SigmoidNetwork": _of_labels,
 }
@@ -53,7 +48,7 @@ def rebuilt_network(name: str, owner: Any, weights: Mapping[str, NDArray[Any]]) 
     import torch
 
     _check_sizes(name, owner, weights)
-    recipe = getattr(owner, "network", None)
+    recipe = getattr(owner, "recipe", getattr(owner, "network", None))
     # A recipe of the user's own may look at values, which tensors without memory do not have.
     known = recipe is None or isinstance(recipe, str) or name_of(recipe) is not None
     with torch.device("meta" if known else "cpu"):
@@ -77,7 +72,7 @@ def rebuilt_network(name: str, owner: Any, weights: Mapping[str, NDArray[Any]]) 
 
 def _check_sizes(name: str, owner: Any, weights: Mapping[str, NDArray[Any]]) -> None:
     """Raise where layers are to be built that the weights cannot be of: it would take for ever."""
-    recipe = getattr(owner, "network", None)
+    recipe = getattr(owner, "recipe", getattr(owner, "network", None))
     sizes = {**vars(owner), **(vars(recipe) if hasattr(recipe, "get_params") else {})}
     for key, size in sizes.items():
         if key.endswith("_layers") and isinstance(size, int) and size > len(weights):

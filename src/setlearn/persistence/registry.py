@@ -20,7 +20,7 @@ HOMES = {
     "CityBlock": "setlearn.learners.similarity",
     "Column": "setlearn.records.columns",
     "Completion": "setlearn.estimators.completion",
-    "ConditionalScores": "setlearn.scorers.conditional",
+    "ConditionalScores": "setlearn.estimators.completion",
     "Cosine": "setlearn.learners.similarity",
     "ExpectedF": "setlearn.rules.expected_f",
     "FeatureReader": "setlearn.records.readers",
@@ -56,19 +56,19 @@ HOMES = {
     "TokenReader": "setlearn.sequence_inputs",
     "Tokeniser": "setlearn.vocabulary",
     "TopK": "setlearn.rules.top_k",
+    "Training": "setlearn.networks.training_settings",
     "Transformer": "setlearn.networks.recipes",
     "Vocabulary": "setlearn.vocabulary",
 }
 
-SET_ELSEWHERE = {
-    "MarginalScorer": {"with_examples"},
-    "SoftmaxScorer": {"with_examples"},
-}
+SET_ELSEWHERE: dict[str, set[str]] = {}
 """Attributes that are neither parameters nor learned (which end with an underscore)."""
 
 NOT_SAVED = {
     # A saved model is no training run, and what the last prediction left behind is not its own.
-    "SequenceSetGenerator": {"checkpoint", "truncated_"},
+    "SequenceSetGenerator": {"rule_samples_"},
+    "SetClassifier": {"rule_samples_"},
+    "Training": {"checkpoint"},
 }
 
 

@@ -25,10 +25,12 @@ PARTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "SequenceSetGenerator": {
         "learned_bounds_": ("Bounds",),
-        "reader_": ("NumericReader", "TokenReader"),
         "rule_": (RULE,),
         "scorer_": ("SequenceScorer",),
-        "vocabulary_": ("Vocabulary",),
+    },
+    "SequenceScorer": {
+        "reader": ("NumericReader", "TokenReader"),
+        "vocabulary": ("Vocabulary",),
     },
     "SetClassifier": {
         "completion_": ("Completion", NOTHING),

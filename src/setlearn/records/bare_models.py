@@ -52,9 +52,8 @@ def record_model_for(
     """
     names, why = _input_names(model, row, inputs)
     reader = _reader(model, row, names)
-    sequences = hasattr(model, "vocabulary_")
     target = next((name for name in USUAL_NAMES if name in row.record), "labels")
-    targets = TargetReader((target,), ";", "sequences" if sequences else "labels")
+    targets = TargetReader((target,), ";", model.task)
     return RecordModel(reader, targets, model), [f"inputs: {listed_names(names)} ({why})"]
 
 
@@ -80,10 +79,8 @@ def reading_x(model: Any) -> RecordModel:
 
 def _reads_tokens(model: Any) -> bool:
     """Whether a sequence model was fitted on lists of tokens, as far as its tokens tell."""
-    reader = getattr(model, "reader_", None)
-    tokens = getattr(reader, "tokens", ())
-    by_character = reader is not None and reader.tokeniser.split == "char"
-    return by_character and any(not isinstance(t, str) or len(t) > 1 for t in tokens)
+    reads_tokens: bool = model.input_layout().tokens
+    return reads_tokens
 
 
 def _input_names(model: Any, row: Row, inputs: Sequence[str] | None) -> tuple[list[str], str]:
@@ -123,9 +120,8 @@ def _reader(model: Any, row: Row, names: Sequence[str]) -> RecordReader:
 
 def _n_features(model: Any) -> int | None:
     """How many numbers the model reads; None where it reads texts or tokens."""
-    of_sequences = getattr(getattr(model, "reader_", None), "n_features", None)
-    found: int | None = getattr(model, "n_features_in_", of_sequences)
-    return found
+    n_features: int | None = model.input_layout().n_features
+    return n_features
 
 
 def _numbers(column: Column, width: int) -> NumericEncoder:

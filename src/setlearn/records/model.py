@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from setlearn.errors import ParameterError
 from setlearn.files import Row
 from setlearn.records.other_targets import other_targets, spelled_as_labels
 from setlearn.records.readers import RecordReader
@@ -18,9 +17,8 @@ from setlearn.rules import Rule
 from setlearn.vocabulary import read_elements
 
 if TYPE_CHECKING:
-    from setlearn.estimators.label_trace import LabelTrace
+    from setlearn.estimators.base import Ranking, Trace, Unknown
     from setlearn.estimators.sequence_set_generator import SequenceSetGenerator
-    from setlearn.estimators.sequence_trace import SequenceTrace
     from setlearn.estimators.set_classifier import SetClassifier
 
 __all__ = ["RecordModel"]
@@ -78,27 +76,28 @@ class RecordModel:
 
     def predict(self, records: Any) -> list[frozenset[Hashable]]:
         """Predict the set of each record."""
-        return self._as_sets(self.model.predict(self._inputs(records)))
+        return self.model.predict_sets(self._inputs(records))
 
-    def predict_ranked(
-        self, records: Any, *, top: int | None = None
-    ) -> list[list[tuple[Hashable, float]]]:
+    def predict_ranked(self, records: Any, *, top: int | None = None) -> list[Ranking]:
         """List the elements of each predicted set with their scores, best first.
 
-        With ``top``, list that many of the best labels instead; sequences have no such list.
+        With ``top``, list that many of the best elements instead.
         """
-        if top is not None and self.task == "sequences":
-            raise ParameterError(f"top is for labels, not for sequences, got {top!r}; leave it out")
-        options: dict[str, Any] = {} if top is None else {"top": top}
-        return self.model.predict_ranked(self._inputs(records), **options)
+        return self.model.predict_ranked(self._inputs(records), top=top)
 
-    def complete(self, records: Any, known: Any) -> list[frozenset[Hashable]]:
-        """Given these elements, what else? One set of known elements a record."""
-        return self._as_sets(self.model.complete(self._inputs(records), known))
+    def facts(self) -> dict[str, Any]:
+        """Describe the fitted model in a few words and numbers."""
+        return self.model.facts()
 
-    def trace(self, record: Any, known: Any = ()) -> LabelTrace | SequenceTrace:
-        """Tell step by step how the set of one record came about."""
-        return self.model.trace(self._inputs([record])[0], known)
+    def complete(
+        self, records: Any, known: Any, *, unknown: Unknown = "error"
+    ) -> list[frozenset[Hashable]]:
+        """Given these elements, what else? One set of known elements per record."""
+        return self._as_sets(self.model.complete(self._inputs(records), known, unknown=unknown))
+
+    def trace(self, record: Any, known: Any = (), *, unknown: Unknown = "error") -> Trace:
+        """Show step by step how the set of one record is built."""
+        return self.model.trace(self._inputs([record])[0], known, unknown=unknown)
 
     def true_sets(self, records: Any) -> list[frozenset[Hashable]]:
         """The sets that records are labelled with, spelled as predicted ones are."""
@@ -142,6 +141,8 @@ class RecordModel:
 
     def _as_sets(self, answer: Any) -> list[frozenset[Hashable]]:
         """Answers as sets, also of an estimator that was fitted on an indicator or on classes."""
-        is_list = isinstance(answer, list)
-        sets: list[frozenset[Hashable]] = answer if is_list else self.model.space_.as_sets(answer)
-        return sets
+        if isinstance(answer, list):
+            return answer
+        from scipy import sparse
+
+        return self.model.space_.answer_sets(sparse.csr_array(answer != 0))

@@ -86,6 +86,23 @@ class Auto(Rule):
         """Whether some candidate does."""
         return self.candidates is None or any(rule.uses_examples for rule in self.candidates)
 
+    @property
+    def requires_examples(self) -> bool:
+        """Candidates that need examples are left out where there are none."""
+        return False
+
+    @property
+    def chosen(self) -> Rule:
+        """The winner."""
+        self._check_fitted("rule_")
+        return self.rule_
+
+    @property
+    def candidate_scores(self) -> dict[str, MeanF1]:
+        """The mean F1 of each candidate."""
+        self._check_fitted("scores_")
+        return self.scores_
+
     def check_parameters(self, n_positions: int = 1) -> None:
         """Raise unless all candidates are rules with parameters in range."""
         if n_positions > 1:

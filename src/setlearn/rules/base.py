@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -51,6 +51,21 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
     def needs_marginals(self) -> bool:
         """Whether it takes each score for a choice's own probability, not for a share of 1."""
         return False
+
+    @property
+    def requires_examples(self) -> bool:
+        """Whether it cannot work without whole training sets."""
+        return self.uses_examples
+
+    @property
+    def chosen(self) -> Rule:
+        """The rule that decides in the end: this one, or the one that it has chosen."""
+        return self
+
+    @property
+    def candidate_scores(self) -> dict[str, Any] | None:
+        """The scores of the rules that it has tried, if it tries any."""
+        return None
 
     def check_samples(self, n_unseen: int) -> None:
         """Raise if so many samples that the scorer has not seen are too few to learn from."""

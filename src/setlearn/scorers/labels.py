@@ -39,8 +39,6 @@ class LabelScorer(ABC):
         self.n_labels = n_labels
         # One more choice behind the labels, "nothing": the end symbol at the root.
         self.empty_choice = empty_choice
-        # Only some rules look at training sets, and finding them takes time.
-        self.with_examples = False
 
     @abstractmethod
     def fit(self, X: Any, Y: sparse.csr_array, params: Mapping[str, Any]) -> Self:
@@ -50,15 +48,34 @@ class LabelScorer(ABC):
     def label_scores(self, X: Any) -> FloatArray:
         """The probabilities of all choices, (n, V)."""
 
-    def start(self, X: Any, known: BoolArray | None = None) -> Step:
-        """Score the root of every sample; ``known`` (n, labels) is its memory from the start."""
+    @property
+    def n_choices(self) -> int:
+        """The number of labels, and one more if "nothing" is a choice."""
+        return self.n_labels + self.empty_choice
+
+    def start(self, X: Any, known: BoolArray | None = None, *, with_examples: bool = False) -> Step:
+        """Score the root of every sample.
+
+        Parameters
+        ----------
+        X : inputs
+        known : array of bool, shape (n, labels), optional
+            The labels that are in the memory from the start.
+        with_examples : bool, default=False
+            Whether to add training sets with weights, where the learner knows them. Only some
+            rules use them, and finding them takes time.
+
+        Returns
+        -------
+        Step
+        """
         scores = self._scores_in_full_blocks(X)
         if known is not None and self.empty_choice:
             # Whoever knows an element knows that the set is not empty.
             scores[known.any(axis=1), -1] = 0
             known = np.column_stack([known, np.zeros(len(known), bool)])
         nodes = Nodes.roots(scores, known)
-        return Step(replace(nodes, examples=self.examples(X)) if self.with_examples else nodes)
+        return Step(replace(nodes, examples=self.examples(X)) if with_examples else nodes)
 
     def examples(self, X: Any) -> Examples | None:
         """Training sets that are like those of X, from learners that know them."""
@@ -196,9 +213,8 @@ class SoftmaxScorer(LabelScorer):
             found = np.ones((_num_samples(X), 1))
         else:
             found = class_probabilities(self.model_, X)
-        n_choices = self.n_labels + self.empty_choice
-        if np.array_equal(self.choices_, np.arange(n_choices)):
+        if np.array_equal(self.choices_, np.arange(self.n_choices)):
             return found
-        scores = np.zeros((len(found), n_choices), dtype=found.dtype)
+        scores = np.zeros((len(found), self.n_choices), dtype=found.dtype)
         scores[:, self.choices_] = found
         return scores

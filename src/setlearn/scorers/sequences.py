@@ -1,28 +1,30 @@
-"""The scorer for sequences: a network behind two batched calls."""
+"""The scorer for sequences that is trained here: a network behind two batched calls."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
-from scipy import sparse
 from torch import Tensor
 
 from setlearn.networks.sequence_network import Memory, SequenceNetwork, State
 from setlearn.nodes import FloatArray, IntArray, Nodes, Step
 from setlearn.scorers.base import Loss
-from setlearn.sequence_inputs import Inputs
-from setlearn.trie import Trie
+from setlearn.scorers.tokens import MOST_IN_A_BATCH, TokenScorer, joined_nodes
+from setlearn.sequence_inputs import InputReader, Inputs
+from setlearn.trie import END, Trie
+from setlearn.vocabulary import Vocabulary
 
 __all__ = ["SequenceScorer", "encode_inputs"]
 
 MOST_NODES = 4096
 """Prefixes that go through the network in one call; more are cut into several."""
 
-
-CHUNK = 64
-"""Samples that are scored together unless more are asked for."""
+MOST_READ = 256
+"""Inputs that are read together."""
 
 DECIMALS = 10
 """Of probabilities: sums in another order differ from the 15th on."""
@@ -34,35 +36,105 @@ class _Prefixes:
     state: State
 
 
-class SequenceScorer:
+class SequenceScorer(TokenScorer):
     """Scores prefixes by a network: roots first, then whole frontiers.
 
-    Inputs are those that the network reads, made by a reader of ``setlearn.sequence_inputs``.
+    After the loss "sequence" a probability is that of the next choice alone, one among all at its
+    node. After "node" it is the probability that some sequence of the set goes this way, whatever
+    else the set holds: a product along the path, which only falls downwards and at the end symbol
+    is the sequence's probability to be in the set.
 
     Parameters
     ----------
-    network : SequenceNetwork
-    loss : {"node", "sequence"}
-        What the network was trained with. After "sequence" a probability is that of the next
-        choice alone, one among all at its node. After "node" it is that of some sequence of the
-        set going this way, whatever else the set holds: a product along the path, which falls
-        only downwards and at the end symbol is the sequence's probability to be in the set.
+    recipe : NetworkRecipe, or an object with a method ``build``
+        Builds the network. Its ``loss`` says what the scores mean.
+    reader : InputReader
+        Turns inputs into what the network reads.
+    vocabulary : Vocabulary
+    network : SequenceNetwork, optional
+        By default a new one with fresh weights.
     """
 
-    def __init__(self, network: SequenceNetwork, loss: Loss = "sequence") -> None:
-        self.network = network
-        self.loss = loss
+    def __init__(
+        self,
+        recipe: Any,
+        reader: InputReader,
+        vocabulary: Vocabulary,
+        network: SequenceNetwork | None = None,
+    ) -> None:
+        self.recipe = recipe
+        self.reader = reader
+        self.vocabulary = vocabulary
+        self.network = self.new_network() if network is None else network
+
+    def new_network(self) -> SequenceNetwork:
+        """Build a network with fresh weights for these inputs and this vocabulary."""
+        tokens = self.reader.tokens
+        # The first id is that of unknown tokens, which spell nothing.
+        spelled = np.array([END, *self.vocabulary.spelled_by(tokens)]) if tokens else None
+        network: SequenceNetwork = self.recipe.build(
+            n_choices=self.vocabulary.n_choices, copies=spelled, **self.reader.sizes
+        )
+        network.n_choices = self.vocabulary.n_choices
+        return network
+
+    @property
+    def loss(self) -> Loss:
+        """What the network was trained with."""
+        loss: Loss = getattr(self.recipe, "loss", "sequence")
+        return loss
+
+    @property
+    def gives_marginals(self) -> bool:
+        """After the loss "node" every sequence has a probability of its own."""
+        return self.loss == "node"
+
+    @property
+    def n_features(self) -> int | None:
+        """How many numbers each input has; None for texts and tokens."""
+        return self.reader.sizes["n_features"] or None
+
+    @property
+    def reads_token_lists(self) -> bool:
+        """Whether inputs are lists of tokens."""
+        return self.reader.reads_token_lists
+
+    def facts(self) -> dict[str, Any]:
+        """The network and its size."""
+        weights = sum(parameter.numel() for parameter in self.network.parameters())
+        return {"network": repr(self.recipe), "weights": weights}
 
     @property
     def device(self) -> torch.device:
         """Where the network is."""
         return next(self.network.parameters()).device
 
-    def chunks(self, X: Inputs, samples: IntArray, most: int = CHUNK) -> list[IntArray]:
-        """The samples in parts that the network can take at once, of at most so many."""
-        longest = int(X.length[samples].max(initial=1))
+    def batches(self, X: Any, most: int = MOST_IN_A_BATCH) -> Iterator[tuple[IntArray, Inputs]]:
+        """Read inputs, and cut them into parts that the network can take at once."""
+        for first in range(0, len(X), MOST_READ):
+            inputs = self.reader.read(X[first : first + MOST_READ])
+            for rows in self.chunks(inputs, np.arange(len(inputs)), most):
+                yield first + rows, inputs.part(rows)
+
+    def chunks(
+        self, inputs: Inputs, samples: IntArray, most: int = MOST_IN_A_BATCH
+    ) -> list[IntArray]:
+        """The samples in parts that the network can take at once.
+
+        Parameters
+        ----------
+        inputs : Inputs
+        samples : array of int
+        most : int
+            The most samples in a part.
+        """
+        longest = int(inputs.length[samples].max(initial=1))
         size = min(most, self.network.most_at_once(longest) or most)
         return [samples[first : first + size] for first in range(0, len(samples), size)]
+
+    def as_batch(self, x: Any) -> Inputs:
+        """A single input, read."""
+        return self.reader.read(self.reader.as_batch(x))
 
     @torch.no_grad()
     def start(self, X: Inputs) -> Step:
@@ -90,36 +162,43 @@ class SequenceScorer:
         )
         return Step(nodes, _Prefixes(prefixes.memory, state))
 
-    def gold_nodes(
-        self, X: Inputs, trie: Trie, samples: IntArray
-    ) -> tuple[Nodes, sparse.csr_array]:
-        """The nodes of these samples' true trees, scored, and the right choices at each."""
-        chunks = self.chunks(X, samples)
-        scores = np.concatenate([self._trie_scores(X, trie, chunk) for chunk in chunks])
-        part = trie.take(samples)
-        before = np.ones(len(part))
-        for level in part.levels()[1:]:
-            above = part.parent[level.nodes]
+    def score_read_trees(self, inputs: Inputs, trie: Trie) -> Nodes:
+        """Score every node of the true trees of inputs that have been read.
+
+        Parameters
+        ----------
+        inputs : Inputs
+        trie : Trie
+            One tree per input.
+        """
+        parts = []
+        for samples in self.chunks(inputs, np.arange(len(inputs))):
+            nodes = self._score_batch(inputs.part(samples), trie.take(samples))
+            parts.append(replace(nodes, sample=samples[nodes.sample]))
+        return joined_nodes(parts)
+
+    @torch.no_grad()
+    def _score_batch(self, inputs: Inputs, trie: Trie) -> Nodes:
+        """All nodes of the trees in one pass, where the network can do that."""
+        memory = encode_inputs(self.network, inputs, slice(None))
+        scores = self._probabilities(self.network.score_trie(memory, trie))
+        before = np.ones(len(trie))
+        for level in trie.levels()[1:]:
+            above = trie.parent[level.nodes]
             before[level.nodes] = before[above] * scores[above, level.token]
-        nodes = self._nodes(samples[part.sample], part.depth, scores, before)
-        return nodes, part.right_choices(self.network.n_choices)
+        return self._nodes(trie.sample, trie.depth, scores, before)
 
     def _nodes(
         self, sample: IntArray, depth: IntArray, scores: FloatArray, before: FloatArray
     ) -> Nodes:
-        if self.loss == "sequence":
-            return Nodes(sample, depth, scores, prefix_probability=before)
-        return Nodes(sample, depth, before[:, None] * scores)
+        if self.gives_marginals:
+            return Nodes(sample, depth, before[:, None] * scores)
+        return Nodes(sample, depth, scores, prefix_probability=before)
 
     def _probabilities(self, logits: Tensor) -> FloatArray:
-        found = logits.sigmoid() if self.loss == "node" else logits.softmax(dim=1)
+        found = logits.sigmoid() if self.gives_marginals else logits.softmax(dim=1)
         # Rounded well above the noise of another batching, so that ties stay ties.
         return found.cpu().numpy().round(DECIMALS)
-
-    @torch.no_grad()
-    def _trie_scores(self, X: Inputs, trie: Trie, samples: IntArray) -> FloatArray:
-        memory = encode_inputs(self.network, X, samples)
-        return self._probabilities(self.network.score_trie(memory, trie.take(samples)))
 
     def _advance_part(
         self, prefixes: _Prefixes, sample: IntArray, parent: IntArray, token: IntArray

@@ -7,7 +7,7 @@ from setlearn.experiments.recipes import SequenceRecipe
 from setlearn.experiments.samples import BenchmarkSource, TaskSource
 from setlearn.experiments.scorers import MIXTURE, TRANSFORMER
 from setlearn.experiments.table import MEAN_F1, System, Table
-from setlearn.networks import Transformer
+from setlearn.networks import LSTM, Transformer
 
 __all__ = ["PARTS", "SCENE_DEFAULT", "TASK1_DEFAULT", "TASK2_DEFAULT", "YEAST_DEFAULT"]
 
@@ -76,8 +76,8 @@ TASK2_DEFAULT = Table(
 
 # One part taken away or exchanged at a time.
 _WITHOUT_COPY = SequenceSetGenerator(Transformer(copy=False))
-_PAPERS_LOSS = SequenceSetGenerator(loss="sequence")
-_LSTM_NODE = SequenceSetGenerator("lstm", loss="node")
+_PAPERS_LOSS = SequenceSetGenerator(Transformer(loss="sequence"))
+_LSTM_NODE = SequenceSetGenerator(LSTM(loss="node"))
 
 PARTS = Table(
     name="parts",

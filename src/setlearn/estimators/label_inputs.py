@@ -1,4 +1,4 @@
-"""Checks of X that say what is wrong before a learner stumbles over it."""
+"""What a label learner is given: X, checked before a learner fails on it, and fit parameters."""
 
 from __future__ import annotations
 
@@ -8,12 +8,20 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
-from sklearn.utils.validation import _check_feature_names, _check_n_features, _num_samples
+from sklearn.utils.metadata_routing import process_routing
+from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_n_features,
+    _check_sample_weight,
+    _num_samples,
+    has_fit_parameter,
+)
 
-from setlearn.errors import DataError, KindError
+from setlearn.errors import DataError, KindError, ParameterError
 
-__all__ = ["check_inputs", "one_sample"]
+__all__ = ["check_inputs", "one_sample", "params_for_learner"]
 
 
 def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool, allow_nan: bool) -> Any:
@@ -112,3 +120,46 @@ def _refuse_ragged(X: Any) -> None:
                 f"X is ragged: row {row} has {width} values but row 0 has {widths[0]}; "
                 "give every sample the same features"
             )
+
+
+def params_for_learner(
+    owner: BaseEstimator,
+    learner: BaseEstimator,
+    X: Any,
+    sample_weight: Any,
+    fit_params: dict[str, Any],
+) -> dict[str, Any]:
+    """What the learner's ``fit`` is to get: routed by scikit-learn, or passed on as it is."""
+    params = dict(fit_params)
+    if sample_weight is not None:
+        try:
+            params["sample_weight"] = _check_sample_weight(sample_weight, X)
+        except ValueError as error:
+            raise DataError(str(error)) from error
+    if not params:
+        return {}
+    if _routing_is_enabled():
+        return dict(process_routing(owner, "fit", **params).estimator.fit)
+    if "sample_weight" in params:
+        _address_weights(learner, params)
+    return params
+
+
+def _routing_is_enabled() -> bool:
+    from sklearn import get_config
+
+    return bool(get_config()["enable_metadata_routing"])
+
+
+def _address_weights(learner: BaseEstimator, params: dict[str, Any]) -> None:
+    """Name the step of a pipeline that the weights are for; refuse them where none takes them."""
+    prefix, final = "", learner
+    while isinstance(final, Pipeline):
+        name, final = final.steps[-1]
+        prefix += f"{name}__"
+    if not has_fit_parameter(final, "sample_weight"):
+        raise ParameterError(
+            f"sample_weight was given but {type(final).__name__} takes none; "
+            "leave it out or use a learner that does, such as LogisticRegression()"
+        )
+    params[f"{prefix}sample_weight"] = params.pop("sample_weight")

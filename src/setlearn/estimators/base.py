@@ -1,0 +1,329 @@
+"""The contract of all set predictors: one base and one set of verbs.
+
+`SetClassifier`, `SequenceSetGenerator` and a model that reads records share it, so that the
+command line, the server, the experiments and user code never ask which one they hold.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable
+from copy import copy
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from setlearn.errors import NotFittedError, ParameterError
+from setlearn.metrics import mean_f1
+from setlearn.nodes import Mask, Nodes
+from setlearn.rules import Rule
+from setlearn.scorers.classifiers import with_seeds
+
+__all__ = [
+    "InputLayout",
+    "Ranking",
+    "RuleHolder",
+    "SetPredictor",
+    "Task",
+    "Trace",
+    "Unknown",
+    "check_top",
+    "check_unknown",
+    "rule_facts",
+]
+
+Task: TypeAlias = Literal["labels", "sequences"]
+"""What the elements of the sets are."""
+
+Unknown: TypeAlias = Literal["error", "ignore"]
+"""What to do with known elements that were never seen in training."""
+
+
+class InputLayout(NamedTuple):
+    """What a fitted predictor reads.
+
+    Attributes
+    ----------
+    n_features : int or None
+        How many numbers each input has; None if inputs are texts or lists of tokens.
+    tokens : bool
+        Whether inputs are lists of tokens rather than texts.
+    names : list of str or None
+        The names of the columns that the predictor was fitted on, if it knows them.
+    """
+
+    n_features: int | None
+    tokens: bool = False
+    names: list[str] | None = None
+
+
+class Ranking(list[tuple[Any, float]]):
+    """Elements with their scores, best first.
+
+    Attributes
+    ----------
+    truncated : bool
+        Whether a bound cut something off, so that elements may be missing.
+    """
+
+    def __init__(
+        self, elements: Iterable[tuple[Any, float]] = (), *, truncated: bool = False
+    ) -> None:
+        super().__init__(elements)
+        self.truncated = truncated
+
+
+class Trace(Protocol):
+    """How one set was built, step by step. Print it, or use ``to_dict`` for JSON."""
+
+    @property
+    def result(self) -> frozenset[Hashable]:
+        """The set in the end."""
+        ...
+
+    @property
+    def truncated(self) -> bool:
+        """Whether a bound cut something off."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, numbers and strings, ready for ``json.dumps``."""
+        ...
+
+
+class SetPredictor(ABC):
+    """Predicts a set for each input. See the methods for the verbs that all predictors share."""
+
+    keeps_checkpoints: ClassVar[bool] = False
+    """Whether training can be resumed from a checkpoint."""
+
+    @property
+    @abstractmethod
+    def task(self) -> Task:
+        """What the elements of the sets are."""
+
+    @property
+    @abstractmethod
+    def elements_(self) -> list[Hashable] | None:
+        """All elements that a set may hold, where they can be listed."""
+
+    @abstractmethod
+    def predict(self, X: Any) -> Any:
+        """Predict the set of each input, in the kind of container that ``fit`` was given."""
+
+    @abstractmethod
+    def predict_sets(self, X: Any) -> list[frozenset[Any]]:
+        """Predict the set of each input, always as frozensets."""
+
+    @abstractmethod
+    def predict_ranked(self, X: Any, *, top: int | None = None) -> list[Ranking]:
+        """List elements with their scores, best first.
+
+        Parameters
+        ----------
+        X : inputs, as in ``predict``
+        top : int, optional
+            List that many of the best elements, whether the rule keeps them or not. By default
+            the elements of the predicted set.
+
+        Returns
+        -------
+        list of Ranking
+            One list of ``(element, score)`` per input.
+        """
+
+    @abstractmethod
+    def complete(self, X: Any, known: Any, *, unknown: Unknown = "error") -> Any:
+        """Given these elements, what else? A known element is never repeated.
+
+        Parameters
+        ----------
+        X : inputs, as in ``predict``
+        known : iterable of sets
+            The known elements, one set per input.
+        unknown : {"error", "ignore"}, default="error"
+            What to do with known elements never seen in training; ignored ones are counted in a
+            warning.
+
+        Returns
+        -------
+        sets
+            The other elements of each set, in the kind of container that ``fit`` was given.
+        """
+
+    @abstractmethod
+    def trace(self, x: Any, known: Any = (), *, unknown: Unknown = "error") -> Trace:
+        """Show step by step how the set of one input is built, and why it ends there.
+
+        Parameters
+        ----------
+        x : a single input
+        known : iterable of elements, default=()
+            Elements that are in the memory from the start.
+        unknown : {"error", "ignore"}, default="error"
+            What to do with known elements never seen in training.
+
+        Returns
+        -------
+        Trace
+            Print it, or use its ``to_dict``.
+        """
+
+    @abstractmethod
+    def with_rule(self, rule: Rule, X: Any = None, y: Any = None) -> Self:
+        """A copy of this fitted predictor with the same scores under another rule.
+
+        Parameters
+        ----------
+        rule : Rule
+            A rule that is fitted, or needs no fit, is taken as it is.
+        X, y : inputs and sets, optional
+            The samples to fit the rule on; they should be new to the model. By default the
+            held-out scores that ``fit`` has kept are used. A loaded model has none.
+
+        Returns
+        -------
+        a predictor of the same class
+
+        Raises
+        ------
+        ParameterError
+            If the rule needs a fit and there are no samples for it.
+        """
+
+    @abstractmethod
+    def choice_points(self, X: Any = None, y: Any = None) -> tuple[Nodes, Mask]:
+        """Scored choice points and their right choices: what rules are fitted on.
+
+        Parameters
+        ----------
+        X, y : inputs and sets, optional
+            By default those that ``fit`` has kept, scored by a model that had not seen them.
+
+        Returns
+        -------
+        nodes : Nodes
+        positive : mask of shape (n, choices)
+        """
+
+    @abstractmethod
+    def facts(self) -> dict[str, Any]:
+        """Describe the fitted predictor in a few words and numbers, for model cards."""
+
+    @abstractmethod
+    def choice_names(self) -> list[str]:
+        """Names of the choices at a choice point: labels, or tokens and the end symbol."""
+
+    @abstractmethod
+    def as_elements(self, sets: Iterable[Iterable[Hashable]]) -> list[frozenset[Hashable]]:
+        """Sets as people write them, with elements spelled as predictions spell them."""
+
+    @abstractmethod
+    def input_layout(self) -> InputLayout:
+        """What the fitted predictor reads."""
+
+    def score(self, X: Any, y: Any) -> float:
+        """Mean F1 of the predicted sets.
+
+        Parameters
+        ----------
+        X : inputs, as in ``predict``
+        y : iterable of sets
+            The true sets.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+        """
+        return mean_f1(self.as_elements(y), self.predict_sets(X))
+
+
+class RuleHolder(SetPredictor):
+    """A set predictor that holds its rule itself: what `with_rule` needs is the same for all.
+
+    ``rule`` is the rule that was asked for, ``rule_`` the fitted one. A change of ``rule`` after
+    ``fit`` is refused by all verbs, because it could not be honoured without a new fit.
+    """
+
+    rule: Any
+    rule_: Rule
+    rule_scores_: Any
+    random_state: Any
+
+    @abstractmethod
+    def _new_rule(self, rule: Any) -> Rule:
+        """A fresh copy of a rule that was checked for working with this fitted predictor."""
+
+    def with_rule(self, rule: Rule, X: Any = None, y: Any = None) -> Self:
+        self._check_fitted()
+        new_rule = self._new_rule(rule)
+        if X is None and y is None and _is_fitted(rule):
+            new_rule = copy(rule)
+        elif new_rule.needs_fit:
+            if self.random_state is not None:
+                new_rule = with_seeds(new_rule, check_random_state(self.random_state))
+            nodes, positive = self.choice_points(X, y)
+            new_rule.check_samples(len(np.unique(nodes.sample)))
+            new_rule.fit(nodes, positive)
+        other = copy(self)
+        other.rule = rule
+        other._set_rule(new_rule)
+        return other
+
+    def _set_rule(self, rule: Rule) -> None:
+        """Take a fitted rule; `Auto` leaves its winner and the scores of all candidates."""
+        self.rule_ = rule.chosen
+        self.rule_scores_ = rule.candidate_scores
+        self.fitted_rule_ = _description(self.rule)
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "rule_"):
+            raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit(X, y) first")
+        # Models saved before format 2 do not say which rule they were fitted with.
+        fitted_rule = getattr(self, "fitted_rule_", None)
+        if fitted_rule is not None and fitted_rule != _description(self.rule):
+            raise ParameterError(
+                f"the rule was changed to {self.rule!r} after fit, but the fitted model uses "
+                f"{self.rule_!r}; call fit again, or use with_rule(rule), which keeps the scores"
+            )
+
+
+def rule_facts(rule: Rule) -> dict[str, Any]:
+    """The numbers that a rule has learned, by the names that people know."""
+    return {
+        name: np.asarray(getattr(rule, attribute)).tolist()
+        for name, attribute in (("λ", "lam_"), ("cut", "cut_"), ("min_size", "min_size_"))
+        if getattr(rule, attribute, None) is not None
+    }
+
+
+def _is_fitted(rule: object) -> bool:
+    return any(name.endswith("_") and name[0] != "_" for name in vars(rule))
+
+
+def _description(rule: Any) -> str:
+    """A rule and all its parameters, the same for equal rules in every process."""
+    if not hasattr(rule, "get_params"):
+        return repr(rule)
+    plain = (bool, int, float, str, list, tuple, type(None))
+    parameters = {
+        name: value if isinstance(value, plain) else type(value).__name__
+        for name, value in sorted(rule.get_params(deep=True).items())
+    }
+    return f"{type(rule).__name__} {parameters}"
+
+
+def check_unknown(unknown: object) -> None:
+    """Raise unless the value says what to do with unknown elements."""
+    if unknown not in ("error", "ignore"):
+        raise ParameterError(f'unknown must be "error" or "ignore", got {unknown!r}')
+
+
+def check_top(top: object) -> None:
+    """Raise unless the value is None or a count."""
+    if top is None:
+        return
+    if isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1:
+        raise ParameterError(f"top must be None or a whole number of at least 1, got {top!r}")

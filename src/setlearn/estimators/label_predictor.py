@@ -1,0 +1,210 @@
+"""What a fitted classifier of label sets answers: predict, rank, complete, trace, score."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import _num_samples
+
+from setlearn.errors import DataError, ParameterError
+from setlearn.estimators.base import (
+    Ranking,
+    RuleHolder,
+    Task,
+    Unknown,
+    check_top,
+    check_unknown,
+    rule_facts,
+)
+from setlearn.estimators.completion import Completion
+from setlearn.estimators.label_inputs import one_sample
+from setlearn.estimators.label_space import LabelSpace, sparse_mask
+from setlearn.estimators.traces import LabelTrace
+from setlearn.label_sets import read_set
+from setlearn.metrics import mean_f1
+from setlearn.nodes import BoolArray, FloatArray, Mask, Nodes
+from setlearn.rules import TopK
+from setlearn.scorers import LabelScorer
+
+__all__ = ["LabelPredictor"]
+
+
+class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # sklearn has no types
+    """The verbs of `SetClassifier` once it is fitted: a scorer, a rule, and the labels' names."""
+
+    space_: LabelSpace
+    classes_: NDArray[Any]
+    scorer_: LabelScorer
+    completion_: Completion | None
+
+    @abstractmethod
+    def _checked(self, X: Any) -> Any:
+        """X as the learner takes it, with the features that it was fitted on."""
+
+    @property
+    def task(self) -> Task:
+        return "labels"
+
+    @property
+    def elements_(self) -> list[Hashable]:
+        """The labels, in the order of ``classes_``."""
+        self._check_fitted()
+        labels: list[Hashable] = self.classes_.tolist()
+        return labels
+
+    def predict(self, X: Any) -> Any:
+        """Predict the set of each sample, in the kind of container that ``fit`` was given."""
+        nodes = self._score(X)
+        if self.space_.kind == "indicator":  # which is dense anyway
+            return self._labels_only(self.rule_.accept(nodes)).astype(self.space_.dtype)
+        return self.space_.answer(self._kept(nodes))
+
+    def predict_sets(self, X: Any) -> list[frozenset[Hashable]]:
+        return self.space_.answer_sets(self._kept(self._score(X)))
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The score of each label, (n_samples, n_labels).
+
+        That is P(label | x), or with ``scores="softmax"`` P(next element | x).
+        """
+        return self._labels_only(self._score(X).probabilities)
+
+    def predict_ranked(self, X: Any, *, top: int | None = None) -> list[Ranking]:
+        check_top(top)
+        nodes = self._score(X)
+        scores = self._labels_only(nodes.probabilities)
+        if top is None:
+            kept = self._kept(nodes)
+        else:
+            kept = sparse.csr_array(TopK(top).accept(Nodes.roots(scores)))
+        labels = self.classes_.tolist()
+        rankings = []
+        for row, score in enumerate(scores):
+            chosen = kept.indices[kept.indptr[row] : kept.indptr[row + 1]]
+            order = chosen[np.argsort(-score[chosen], kind="stable")]
+            rankings.append(Ranking((labels[k], float(score[k])) for k in order))
+        return rankings
+
+    def complete(self, X: Any, known: Any, *, unknown: Unknown = "error") -> Any:
+        self._check_fitted()
+        check_unknown(unknown)
+        given = self.space_.encode(known, unknown)
+        if given.shape[0] != _num_samples(X):
+            raise DataError(
+                f"X has {_num_samples(X)} samples but known has {given.shape[0]} sets; "
+                "pass one set per sample, an empty one where nothing is known"
+            )
+        kept = self._kept(self._score(X, given.toarray()))
+        others = sparse.csr_array(kept > given)
+        # One class per sample is no set, but there may be any number of other classes.
+        plain = self.space_.kind == "classes"
+        return self.space_.answer_sets(others) if plain else self.space_.answer(others)
+
+    def trace(self, x: Any, known: Any = (), *, unknown: Unknown = "error") -> LabelTrace:
+        self._check_fitted()
+        check_unknown(unknown)
+        memory = read_set(known, "known")
+        given = self.space_.encode([memory], unknown)
+        nodes = self._score(one_sample(x), given.toarray() if memory else None)
+        rule, node = self.rule_, nodes
+        if self.completion_ is not None and nodes.known is not None and nodes.known.any():
+            rule, node = self.completion_.rule, self.completion_.scores.left(nodes)
+        choices = self.classes_.tolist() + (["(nothing)"] if self.scorer_.empty_choice else [])
+        steps = rule.steps(node, [str(choice) for choice in choices])
+        if node is not nodes:  # known labels were taken out
+            steps = steps.after(np.flatnonzero(given.toarray()[0]).tolist())
+        [result] = self.space_.answer_sets(self._kept(nodes) + given)
+        return LabelTrace.of(choices, steps, result, memory & frozenset(self.classes_.tolist()))
+
+    def choice_points(self, X: Any = None, y: Any = None) -> tuple[Nodes, Mask]:
+        self._check_fitted()
+        if X is None and y is None:
+            kept: tuple[Nodes, Mask] | None = getattr(self, "rule_samples_", None)
+            if kept is None:
+                raise ParameterError(
+                    "this classifier has kept no held-out scores to fit a rule on (it was loaded, "
+                    "or was fitted with a rule that needs none, or they were too many); pass X "
+                    "and y with samples that the learner has not seen"
+                )
+            return kept
+        nodes = self._score(X, with_examples=True)
+        right = self.space_.encode(self.space_.in_own_kind(y), "error")
+        if right.shape[0] != len(nodes):
+            raise DataError(
+                f"X has {len(nodes)} samples but y has {right.shape[0]} sets; pass one set per "
+                "sample"
+            )
+        return nodes, self.scorer_.right_choices(right)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Mean F1 of the predicted sets; accuracy for a plain 1-d y.
+
+        Parameters
+        ----------
+        X : inputs, as in ``predict``
+        y : true sets, an indicator, or classes
+            A label that was never seen in training counts as missed.
+        sample_weight : array of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+        """
+        self._check_fitted()
+        if self.space_.kind == "classes":
+            return float(ClassifierMixin.score(self, X, y, sample_weight=sample_weight))
+        y = self.space_.in_own_kind(y)
+        return mean_f1(y, self.predict(X), sample_weight=sample_weight)
+
+    def facts(self) -> dict[str, Any]:
+        self._check_fitted()
+        return {
+            "estimator": type(self).__name__,
+            "rule": repr(self.rule_),
+            "task": "sets of labels",
+            "learner": type(self.scorer_.estimator).__name__,
+            "labels": len(self.classes_),
+            **rule_facts(self.rule_),
+        }
+
+    def choice_names(self) -> list[str]:
+        return [str(label) for label in self.elements_]
+
+    def as_elements(self, sets: Iterable[Iterable[Hashable]]) -> list[frozenset[Hashable]]:
+        return self.space_.by_spelling(sets)
+
+    def _kept(self, nodes: Nodes) -> sparse.csr_array:
+        """The labels that are kept, (n, labels), known ones perhaps; dense a chunk at a time."""
+        chunks = [
+            sparse_mask(self._labels_only(self._accepted(nodes[rows])))
+            for rows in nodes.row_chunks()
+        ]
+        return sparse.csr_array(sparse.vstack(chunks)) if len(chunks) > 1 else chunks[0]
+
+    def _accepted(self, nodes: Nodes) -> BoolArray:
+        """What the rule keeps; where labels are known, what the completion adds to them."""
+        kept = self.rule_.accept(nodes)
+        if self.completion_ is not None and nodes.known is not None:
+            informed: BoolArray = np.asarray(nodes.known.any(axis=1))
+            if informed.any():
+                kept[informed] = self.completion_.kept(nodes[informed])
+        return kept
+
+    def _labels_only(self, choices: NDArray[Any]) -> NDArray[Any]:
+        return choices[:, :-1] if self.scorer_.empty_choice else choices
+
+    def _score(
+        self, X: Any, known: BoolArray | None = None, *, with_examples: bool | None = None
+    ) -> Nodes:
+        """The scored roots of all samples, with examples where the rule uses them."""
+        self._check_fitted()
+        if with_examples is None:
+            with_examples = self.rule_.uses_examples
+        return self.scorer_.start(self._checked(X), known, with_examples=with_examples).nodes

@@ -1,0 +1,252 @@
+"""What a fitted generator of sequence sets answers: predict, rank, complete, trace, score."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from setlearn.errors import (
+    DataError,
+    KindError,
+    ParameterError,
+    TruncationWarning,
+    UnknownLabelWarning,
+)
+from setlearn.estimators.base import (
+    InputLayout,
+    Ranking,
+    RuleHolder,
+    Task,
+    Unknown,
+    check_top,
+    check_unknown,
+    rule_facts,
+)
+from setlearn.estimators.sequence_parameters import (
+    as_list,
+    check_bounds,
+    check_rule,
+    check_same_length,
+)
+from setlearn.estimators.traces import SequenceTrace, trace_growth
+from setlearn.generate import Bounds, Generated, GrownLevel, generate
+from setlearn.label_sets import LabelSets
+from setlearn.nodes import Mask, Nodes
+from setlearn.rules import Rule, TopK
+from setlearn.scorers.tokens import TokenScorer
+from setlearn.sequence_sets import check_one_kind
+from setlearn.trie import END, Trie
+from setlearn.vocabulary import Vocabulary, read_elements
+
+__all__ = ["SequencePredictor", "scored_trees"]
+
+MOST_TOGETHER = 256
+"""Samples that are generated together; more would not be faster."""
+
+MOST_PREFIXES = 65_536
+"""Prefixes that all samples generated together may have, which keeps memory flat."""
+
+
+class SequencePredictor(RuleHolder):
+    """The verbs of `SequenceSetGenerator` once it is fitted: a scorer, a rule, and bounds."""
+
+    scorer_: TokenScorer
+    learned_bounds_: Bounds
+    max_length: int | None
+    max_size: int
+    max_nodes: int | None
+
+    @property
+    def task(self) -> Task:
+        return "sequences"
+
+    @property
+    def elements_(self) -> None:
+        """None: the sequences that a set may hold cannot be listed."""
+        return
+
+    @property
+    def vocabulary_(self) -> Vocabulary:
+        """The tokens of the sequences."""
+        return self.scorer_.vocabulary
+
+    @property
+    def network_(self) -> Any:
+        """The trained network."""
+        return self.scorer_.network  # type: ignore[attr-defined]  # an injected scorer has none
+
+    def predict(self, X: Any) -> list[frozenset[Any]]:
+        """The set of each input."""
+        return self.predict_sets(X)
+
+    def predict_sets(self, X: Any) -> list[frozenset[Any]]:
+        return [_as_set(ranking) for ranking in self._rankings(X)]
+
+    def predict_ranked(self, X: Any, *, top: int | None = None) -> list[Ranking]:
+        check_top(top)
+        return list(self._rankings(X, rule=None if top is None else TopK(top)))
+
+    def complete(self, X: Any, known: Any, *, unknown: Unknown = "error") -> list[frozenset[Any]]:
+        self._check_fitted()
+        X, sets = as_list(X, "X"), self._known_sets(known, unknown)
+        check_same_length(len(X), len(sets), "known")
+        return [_as_set(ranking) for ranking in self._rankings(X, sets)]
+
+    def trace(self, x: Any, known: Any = (), *, unknown: Unknown = "error") -> SequenceTrace:
+        self._check_fitted()
+        [given] = self._known_sets([known], unknown)
+        levels: list[GrownLevel] = []
+        grown = generate(
+            self.scorer_,
+            self.rule_,
+            self.scorer_.as_batch(x),
+            self._bounds(self.rule_),
+            known=self._trie([given]) if given else None,
+            watch=levels,
+        )
+        [ranking] = self._decoded(grown, 1)
+        result = _as_set(ranking)
+        return trace_growth(levels, self.rule_, self.vocabulary_, result, ranking.truncated)
+
+    def choice_points(self, X: Any = None, y: Any = None) -> tuple[Nodes, Mask]:
+        self._check_fitted()
+        if X is not None or y is not None:
+            return scored_trees(self.scorer_, *self._labelled(X, y))
+        kept: tuple[Any, Trie] | None = getattr(self, "rule_samples_", None)
+        if kept is None:
+            raise ParameterError(
+                "this generator has kept no held-out samples to fit a rule on (it was loaded, or "
+                "nothing was held out); pass X and y with samples that the network has not seen, "
+                "or fit with training__validation=0.2"
+            )
+        return scored_trees(self.scorer_, *kept)
+
+    def facts(self) -> dict[str, Any]:
+        self._check_fitted()
+        return {
+            "estimator": type(self).__name__,
+            "rule": repr(self.rule_),
+            "task": "sets of sequences",
+            "tokens": len(self.vocabulary_.tokens),
+            **self.scorer_.facts(),
+            **rule_facts(self.rule_),
+        }
+
+    def choice_names(self) -> list[str]:
+        vocabulary = self.vocabulary_
+        return [vocabulary.name(choice) for choice in range(vocabulary.n_choices)]
+
+    def as_elements(self, sets: Iterable[Iterable[Hashable]]) -> list[frozenset[Hashable]]:
+        """Sets as people write them, with texts in composed Unicode and single spaces."""
+        return read_elements(as_list(sets, "sets"), self.vocabulary_.tokeniser, "y")
+
+    def input_layout(self) -> InputLayout:
+        return InputLayout(self.scorer_.n_features, self.scorer_.reads_token_lists)
+
+    def _new_rule(self, rule: Any) -> Rule:
+        n_positions = self.learned_bounds_.max_length + 1
+        return check_rule(rule, n_positions, gives_marginals=self.scorer_.gives_marginals)
+
+    def _rankings(
+        self, X: Any, known: LabelSets | None = None, *, rule: Rule | None = None
+    ) -> Iterator[Ranking]:
+        """Generate batch by batch, so that memory does not grow with the number of samples."""
+        self._check_fitted()
+        X, rule = as_list(X, "X"), self.rule_ if rule is None else rule
+        bounds = self._bounds(rule)
+        together = min(max(MOST_PREFIXES // bounds.max_nodes, 1), MOST_TOGETHER)
+        n_truncated = 0
+        for samples, inputs in self.scorer_.batches(X, together):
+            trie = None if known is None else self._trie([known[sample] for sample in samples])
+            grown = generate(self.scorer_, rule, inputs, bounds, known=trie)
+            n_truncated += int(grown.truncated.sum())
+            yield from self._decoded(grown, len(samples))
+        if n_truncated:
+            warnings.warn(
+                f"{n_truncated} of {len(X)} predicted sets were cut off at a bound "
+                f"(max_length={bounds.max_length}, max_size={bounds.max_size}, "
+                f"max_nodes={bounds.max_nodes}); predict_ranked says which",
+                TruncationWarning,
+                stacklevel=4,
+            )
+
+    def _decoded(self, grown: Generated, n_samples: int) -> list[Ranking]:
+        rankings = [Ranking(truncated=bool(flag)) for flag in grown.truncated[:n_samples]]
+        length = (grown.tokens != END).sum(axis=1)
+        for sample, ids, n, probability in zip(
+            grown.sample, grown.tokens, length, grown.probability, strict=True
+        ):
+            element = self.vocabulary_.decode(ids[:n].tolist())
+            rankings[sample].append((element, float(probability)))
+        return rankings
+
+    def _labelled(self, X: Any, y: Any) -> tuple[Any, Trie]:
+        """Inputs and the trees of their sets, all of whose tokens the network knows."""
+        X = as_list(X, "X")
+        sets = read_elements(as_list(y, "y"), self.vocabulary_.tokeniser, "y")
+        self._check_kind(sets, "y")
+        check_same_length(len(X), len(sets))
+        _, unseen = self.vocabulary_.split_unseen(sets)
+        if unseen:
+            index, element = unseen[0]
+            raise DataError(
+                f"sample {index} of y holds {element!r}, which has a token never seen in "
+                "training, so the network cannot score it; leave it out"
+            )
+        return X, self._trie(sets)
+
+    def _known_sets(self, known: Any, unknown: Unknown) -> LabelSets:
+        check_unknown(unknown)
+        sets = read_elements(as_list(known, "known"), self.vocabulary_.tokeniser, "known")
+        self._check_kind(sets, "known")
+        sets, unseen = self.vocabulary_.split_unseen(sets)
+        if unseen:
+            problem = (
+                f"{len(unseen)} known sequence(s) hold tokens never seen in training, such as "
+                f"{unseen[0][1]!r} of sample {unseen[0][0]}"
+            )
+            if unknown == "error":
+                raise DataError(f'{problem}; leave them out, or set unknown="ignore"')
+            warnings.warn(f"{problem}; they were ignored", UnknownLabelWarning, stacklevel=3)
+        return sets
+
+    def _trie(self, sets: LabelSets) -> Trie:
+        return Trie.of(self.vocabulary_.encode(sets), len(sets))
+
+    def _check_kind(self, sets: LabelSets, name: str) -> None:
+        kind, ours = check_one_kind(sets, name), self.vocabulary_.kind
+        if kind not in (None, ours):
+            raise KindError(
+                f"{name} holds {kind.__name__}s but the model's elements are "
+                f"{ours.__name__}s; pass elements of the same kind"
+            )
+
+    def _bounds(self, rule: Rule) -> Bounds:
+        """The bounds in force: what is given, and otherwise what was learned."""
+        check_bounds(self.max_length, self.max_size, self.max_nodes)
+        learned = self.learned_bounds_
+        return replace(
+            learned,
+            max_length=self.max_length or learned.max_length,
+            max_size=self.max_size,
+            max_nodes=self.max_nodes or learned.max_nodes,
+        )
+
+
+def scored_trees(scorer: TokenScorer, X: Any, trie: Trie) -> tuple[Nodes, Mask]:
+    """The scored nodes of true trees, and the right choices at each.
+
+    Parameters
+    ----------
+    scorer : TokenScorer
+    X : inputs
+    trie : Trie
+        One tree per input.
+    """
+    return scorer.score_trees(X, trie), trie.right_choices(scorer.vocabulary.n_choices)
+
+
+def _as_set(ranking: Ranking) -> frozenset[Any]:
+    return frozenset(element for element, _ in ranking)

@@ -1,0 +1,289 @@
+"""How one set was built: the steps to a set of labels, the tree of a set of sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import isfinite
+from typing import Any, Literal
+
+import numpy as np
+
+from setlearn.generate import GrownLevel
+from setlearn.nodes import Nodes
+from setlearn.rules.base import Rule
+from setlearn.rules.steps import Pick, Steps
+from setlearn.trie import END
+from setlearn.vocabulary import Vocabulary
+
+__all__ = ["Branch", "LabelTrace", "SequenceTrace", "trace_growth"]
+
+SHOWN_LABELS = 20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelTrace:
+    """How the set of one sample was built, step by step.
+
+    Print it for tables of the picks and the scores; ``to_dict`` is ready for JSON.
+
+    Attributes
+    ----------
+    labels : list
+        The labels that the scores and penalties of each step belong to, in order.
+    result : frozenset
+        The set in the end.
+    known : frozenset
+        The labels that were in the memory from the start.
+    steps : tuple of Pick
+        At each step the penalised ``scores``, the ``penalties``, the ``winner`` (an index into
+        ``labels``), whether it was ``kept``, and the ``memory`` after it.
+    reason : str
+        Why the process stopped.
+    """
+
+    labels: list[Hashable]
+    result: frozenset[Hashable]
+    known: frozenset[Hashable]
+    steps: tuple[Pick, ...]
+    reason: str
+
+    @classmethod
+    def of(
+        cls,
+        labels: Sequence[Hashable],
+        steps: Steps,
+        result: frozenset[Hashable],
+        known: frozenset[Hashable],
+    ) -> LabelTrace:
+        """Put the names of labels to a rule's steps.
+
+        Parameters
+        ----------
+        labels : sequence
+            The labels in the order of the scores.
+        steps : Steps
+        result, known : frozenset
+        """
+        return cls(list(labels), result, known, steps.picks, steps.reason)
+
+    @property
+    def truncated(self) -> bool:
+        """Sets of labels are never cut off."""
+        return False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, numbers and strings, ready for ``json.dumps``."""
+        return {
+            "labels": [_plain(label) for label in self.labels],
+            "known": [_plain(label) for label in self.labels if label in self.known],
+            "steps": [
+                {
+                    "step": number,
+                    "scores": [float(score) for score in pick.scores],
+                    "penalties": [float(penalty) for penalty in pick.penalties],
+                    "winner": _plain(self.labels[pick.winner]),
+                    "kept": pick.kept,
+                    "memory": [_plain(self.labels[k]) for k in pick.memory],
+                }
+                for number, pick in enumerate(self.steps, 1)
+            ],
+            "result": [_plain(label) for label in self.labels if label in self.result],
+            "reason": self.reason,
+        }
+
+    def __str__(self) -> str:
+        parts = [_table(self._picks()), f"stopped: {self.reason}"]
+        if self.steps:
+            parts.append(_table(self._scores()))
+            hidden = len(self.labels) - SHOWN_LABELS
+            if hidden > 0:
+                parts.append(f"… and {hidden} more labels with lower scores")
+        return "\n\n".join(parts)
+
+    def _picks(self) -> list[list[str]]:
+        rows = [["step", "winner", "score", "penalty", "", "memory Z"]]
+        for number, pick in enumerate(self.steps, 1):
+            rows.append(
+                [
+                    str(number),
+                    str(self.labels[pick.winner]),
+                    f"{pick.scores[pick.winner]:.4f}",
+                    f"{pick.penalties[pick.winner]:.4f}",
+                    "kept"
+                    if pick.kept
+                    else "not new"
+                    if pick.winner in pick.memory
+                    else "not kept",
+                    "{" + ", ".join(str(self.labels[k]) for k in pick.memory) + "}",
+                ]
+            )
+        return rows
+
+    def _scores(self) -> list[list[str]]:
+        start = self.steps[0].scores + self.steps[0].penalties
+        order = np.argsort(-start, kind="stable")[:SHOWN_LABELS]
+        rows = [["score - penalty", *(f"step {n}" for n in range(1, len(self.steps) + 1))]]
+        for label in order:
+            cells = [
+                f"{pick.scores[label]:.4f}{'*' if pick.winner == label else ' '}"
+                for pick in self.steps
+            ]
+            rows.append([str(self.labels[label]), *cells])
+        return rows
+
+
+def _table(rows: list[list[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+    return "\n".join([lines[0], "─" * max(map(len, lines)), *lines[1:]])
+
+
+def _plain(label: Hashable) -> Any:
+    if isinstance(label, float) and not isfinite(label):
+        return str(label)  # JSON has no infinity
+    return label if label is None or isinstance(label, str | int | float | bool) else str(label)
+
+
+SHOWN_REJECTED = 2
+"""How many of the rejected choices a printed tree shows at each node, the nearest misses."""
+
+Status = Literal["kept", "known", "rejected", "truncated"]
+
+
+@dataclass(slots=True, eq=False)
+class Branch:
+    """One choice at one prefix, and what grew below it.
+
+    ``status`` is "kept", "known" (given from the start), "rejected" (``reason`` says why), or
+    "truncated" (accepted, but cut off at a bound). A kept end symbol closes the prefix.
+    """
+
+    choice: str
+    probability: float
+    status: Status
+    reason: str = ""
+    is_end: bool = False
+    below: list[Branch] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "choice": self.choice,
+            "probability": self.probability,
+            "status": self.status,
+            "reason": self.reason,
+            "end": self.is_end,
+            "below": [branch.to_dict() for branch in self.below],
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SequenceTrace:
+    """The tree of one sample as it grew. Print it, or use ``to_dict`` for JSON.
+
+    Attributes
+    ----------
+    branches : list of Branch
+        The choices at the root, every one of them, best first; each with what grew below it.
+    result : frozenset
+        The set in the end.
+    truncated : bool
+        Whether a bound cut something off.
+    """
+
+    branches: list[Branch]
+    result: frozenset[Hashable]
+    truncated: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, numbers and strings, ready for ``json.dumps``."""
+        return {
+            "branches": [branch.to_dict() for branch in self.branches],
+            "result": sorted(str(element) for element in self.result),
+            "truncated": self.truncated,
+        }
+
+    def __str__(self) -> str:
+        lines = ["(root)", *_drawn(self.branches, "")]
+        lines.append("")
+        lines.append(f"{len(self.result)} sequence(s): {sorted(map(str, self.result))}")
+        if self.truncated:
+            lines.append("cut off at a bound: raise max_length, max_size or max_nodes for more")
+        return "\n".join(lines)
+
+
+def trace_growth(
+    levels: list[GrownLevel],
+    rule: Rule,
+    vocabulary: Vocabulary,
+    result: frozenset[Hashable],
+    truncated: bool,
+) -> SequenceTrace:
+    """Turn the levels of one sample's generation into a tree.
+
+    Parameters
+    ----------
+    levels : list of GrownLevel
+    rule : Rule
+    vocabulary : Vocabulary
+    result : frozenset
+    truncated : bool
+
+    Returns
+    -------
+    SequenceTrace
+    """
+    above = [_branches(levels[0], 0, rule, vocabulary)]
+    roots = above[0]
+    for level, below in pairwise(levels):
+        current = [_branches(below, row, rule, vocabulary) for row in range(len(below.nodes))]
+        for row, (parent, token) in enumerate(zip(level.parent, level.token, strict=True)):
+            above[parent][int(token)].below = _best_first(current[row])
+        above = current
+    return SequenceTrace(_best_first(roots), result, truncated)
+
+
+def _branches(level: GrownLevel, row: int, rule: Rule, vocabulary: Vocabulary) -> dict[int, Branch]:
+    """Every choice at one node, by its id."""
+    node: Nodes = level.nodes[row : row + 1]
+    goes_on = set(level.token[level.parent == row].tolist())
+    found = {}
+    for choice in range(node.n_choices):
+        name, probability = vocabulary.name(choice), float(node.probabilities[0, choice])
+        branch = Branch(name, probability, "kept", is_end=choice == END)
+        if node.known is not None and node.known[0, choice]:
+            branch.status = "known"
+        elif not level.kept[row, choice]:
+            branch.status, branch.reason = "rejected", rule.reason_against(node, choice, name)
+        elif choice != END and choice not in goes_on:
+            branch.status, branch.reason = "truncated", "cut off at a bound"
+        found[choice] = branch
+    return found
+
+
+def _best_first(branches: dict[int, Branch]) -> list[Branch]:
+    return sorted(branches.values(), key=lambda branch: -branch.probability)
+
+
+def _drawn(branches: list[Branch], margin: str) -> list[str]:
+    chosen = [branch for branch in branches if branch.status != "rejected"]
+    rejected = [branch for branch in branches if branch.status == "rejected"]
+    shown = chosen + rejected[:SHOWN_REJECTED]
+    hidden = len(rejected) - SHOWN_REJECTED
+    lines = []
+    for number, branch in enumerate(shown, 1):
+        last = number == len(shown) and hidden <= 0
+        remark = f": {branch.reason}" if branch.reason else ""
+        joint, bar = ("└─ ", "   ") if last else ("├─ ", "│  ")
+        lines.append(
+            f"{margin}{joint}{branch.choice}  {branch.probability:.4f} {branch.status}{remark}"
+        )
+        lines += _drawn(branch.below, margin + bar)
+    if hidden > 0:
+        lines.append(f"{margin}└─ … {hidden} more rejected")
+    return lines
