@@ -153,17 +153,14 @@ class ModelAnswer(BaseModel):
 
     name: str
     task: Annotated[str, Field(description="What its elements are.", examples=["labels"])]
-    rule: Annotated[str, Field(examples=["Auto()"])]
-    chosen_rule: Annotated[
-        str,
-        Field(description="The rule that decides. Differs from `rule` if that chose among several."),
-    ]
+    rule: Annotated[str, Field(description="The rule that decides.", examples=["Margin()"])]
     lam: Annotated[
         float | list[float] | None,
         Field(description="λ, if the rule has one; for sequences, one per position."),
     ]
     lam_space: Annotated[
-        str | None, Field(description='The scale of λ: "probability" or "log"; null without λ.')
+        str | None,
+        Field(description='The scale of λ: "probability" or "log"; null if there is no λ.'),
     ]
     classes: Annotated[list[Element] | None, Field(description="The labels; null for sequences.")]
     reads: Annotated[

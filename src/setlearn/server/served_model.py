@@ -15,7 +15,7 @@ from setlearn.errors import SetlearnError
 from setlearn.files.plain_values import plain
 from setlearn.persistence import SavedModel, read_model
 from setlearn.records import RecordModel, reading_x
-from setlearn.rules import Margin
+from setlearn.rules import Margin, Rule
 from setlearn.server.monitoring import write_log_line
 
 __all__ = [
@@ -110,16 +110,14 @@ class ServedModel:
 
     def describe(self) -> dict[str, Any]:
         """What GET /v1/model answers, except for the name."""
-        inner = self.model.model
-        chosen = getattr(inner.rule_, "chosen", inner.rule_)
-        lam = getattr(chosen, "lam_", None)
+        rule = self.model.rule_
+        lam = getattr(rule, "lam_", None)
         return {
             "task": self.model.task,
-            "rule": repr(inner.rule_),
-            "chosen_rule": repr(chosen),
+            "rule": repr(rule),
             "lam": None if lam is None else np.asarray(lam).tolist(),
-            "lam_space": None if lam is None else chosen.space,
-            "classes": plain(inner.classes_.tolist()) if hasattr(inner, "classes_") else None,
+            "lam_space": getattr(rule, "space", None),
+            "classes": plain(self.model.model.elements_),
             "reads": self._columns(),
             "examples": self.saved.about.get("examples", []),
             "facts": dict(self.saved.facts),
@@ -149,7 +147,7 @@ class ServedModel:
             inputs=[x for ask in asks for x in ask.inputs],
             known=[known for ask in asks for known in ask.known_lists],
         )
-        model = self.model if batch.margin is None else self._with_margin(*batch.margin)
+        model = self.model if batch.margin is None else self._under_margin(*batch.margin)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about sets that were cut off, which traces show
             answers = batch.operation(model, batch)
@@ -157,6 +155,11 @@ class ServedModel:
         return [answers[end - len(ask.inputs) : end] for ask, end in zip(asks, ends, strict=True)]
 
     def _answer_alone(self, ask: Ask) -> Any:
+        try:
+            if ask.margin is not None:
+                self._under_margin(*ask.margin)
+        except SetlearnError:
+            return Refusal("the model does not work under another rule; leave rule out")
         try:
             return self._answer_together([ask])[0]
         except SetlearnError:
@@ -167,16 +170,17 @@ class ServedModel:
             write_log_line({"worker": "failed", "operation": name, "with": type(error).__name__})
             return Refusal(self._advice(ask))
 
-    def _with_margin(self, lam: float, rho: float) -> RecordModel:
-        """The model under another λ and ρ; what else its margin has learned stays."""
-        estimator = copy(self.model.model)
-        rule = estimator.rule_
-        if isinstance(rule, Margin):
-            changed = copy(rule).set_params(lam=lam, rho=rho)
+    def _under_margin(self, lam: float, rho: float) -> RecordModel:
+        """The model under a margin with these λ and ρ.
+
+        If its own rule is a margin, everything else that the rule has learned stays.
+        """
+        rule: Rule = self.model.rule_
+        if {"lam", "rho"} <= rule.get_params(deep=False).keys():
+            rule = copy(rule).set_params(lam=lam, rho=rho)
         else:
-            changed = Margin(lam, rho=rho, min_size=1)
-        estimator.rule_, estimator.completion_ = changed, None
-        return replace(self.model, model=estimator)
+            rule = Margin(lam, rho=rho, min_size=1)
+        return replace(self.model, model=self.model.model.with_rule(rule))
 
     def _columns(self) -> list[dict[str, str]]:
         return [{"name": c.name, "kind": c.kind} for c in self.model.reader.columns]
@@ -189,8 +193,6 @@ class ServedModel:
                 "; known elements must be ones that the model knows, with one list per input "
                 "(GET /v1/model lists its labels)"
             )
-        if ask.top is not None:
-            advice += "; top is for labels only"
         return f"an input or a known element does not fit the model; {advice}"
 
 

@@ -3,11 +3,10 @@
 import { make } from "./dom.js";
 
 /** The question that the model answers, if its author gave one; what it predicts; its rule. */
-export function modelLine({ task, classes, rule, chosen_rule: chosen, about }) {
+export function modelLine({ task, classes, rule, about }) {
   const question = typeof about.question === "string" ? `${about.question} ` : "";
   const what = task === "labels" ? `sets of labels (${classes.length} labels)` : "sets of sequences";
-  const chose = chosen && chosen !== rule ? `, which chose ${chosen}` : "";
-  return `${question}Predicts ${what}. Rule: ${rule}${chose}.`;
+  return `${question}Predicts ${what}. Rule: ${rule}.`;
 }
 
 /** Facts and figures as a list of terms; nested names are joined. */
