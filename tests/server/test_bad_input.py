@@ -17,9 +17,9 @@ def server(live):
     with live.client() as client:
         assert client.get("/readyz").status_code == 200
         assert CANARY not in client.get("/metrics").text
-    said = "".join(live.lines)
-    assert CANARY not in said
-    assert "Traceback" not in said
+    stderr = "".join(live.lines)
+    assert CANARY not in stderr
+    assert "Traceback" not in stderr
     assert not [line for line in live.log() if line["status"] >= 500]
 
 
@@ -35,7 +35,7 @@ def send(client, content, path="predict", **headers):
 
 class TestNotJson:
     @pytest.mark.parametrize(
-        ("content", "said"),
+        ("content", "reason"),
         [
             (b'{"inputs": ["canary7f3a"', "broken at character 24"),
             (b'{"inputs": ["canary7f3a\xff"]}', "not UTF-8"),
@@ -54,8 +54,8 @@ class TestNotJson:
         ],
     )
     @pytest.mark.parametrize("path", ["predict", "trace"])
-    def test_says_why(self, client, content, said, path):
-        assert said in refused(send(client, content, path), 400, "not_json")
+    def test_says_why(self, client, content, reason, path):
+        assert reason in refused(send(client, content, path), 400, "not_json")
 
     @pytest.mark.parametrize("kind", ["text/plain", f"text/{CANARY}", "", "application/jsonx"])
     def test_declared_as_something_else(self, client, kind):
@@ -273,8 +273,8 @@ class TestHeaders:
         assert client.get("/v1/models", headers={"Host": host}).status_code == 200
 
     def test_what_proxies_say_is_not_believed(self, server, client):
-        told = {"X-Forwarded-For": CANARY, "X-Forwarded-Host": CANARY, "Forwarded": CANARY}
-        assert client.get("/healthz", headers=told).status_code == 200
+        headers = {"X-Forwarded-For": CANARY, "X-Forwarded-Host": CANARY, "Forwarded": CANARY}
+        assert client.get("/healthz", headers=headers).status_code == 200
         assert {line["client"] for line in server.log()} == {"127.0.0.1"}
 
     @pytest.mark.parametrize(

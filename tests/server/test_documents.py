@@ -118,7 +118,7 @@ def api(live):
 
 @pytest.mark.parametrize(
     ("operation", "mode"),
-    [*((one, "POSITIVE") for one in OPERATIONS), *((one, "NEGATIVE") for one in WITH_INPUT)],
+    [*((name, "POSITIVE") for name in OPERATIONS), *((name, "NEGATIVE") for name in WITH_INPUT)],
 )
 def test_whatever_is_sent_the_server_stands(api, operation, mode):
     from schemathesis import GenerationMode

@@ -53,7 +53,7 @@ class TestLabels:
         expect(page.locator("#reason")).to_be_hidden()
         page.get_by_role("button", name="Step →").click()
         expect(sentence(page)).to_have_text(
-            re.compile(r"step 1: (fish|grill) is kept; Z = \{\w+\}")
+            re.compile(r"step 1: (fish|grill) is kept; Z\s=\s\{\w+\}")
         )
         expect(memory(page)).to_have_count(1)
         page.get_by_role("button", name="Step →").click()
@@ -154,18 +154,31 @@ class TestRulesThatDecideAtOnce:
         page = self.open_trace(
             new_page, playground_server, lambda score, _: {"probability": score, "cut": 0.5}
         )
-        expect(sentence(page)).to_have_text(
-            "step 3: grill is not kept (probability 0.250, cut 0.500); stop; Z = {fish, rice}"
+        expect(sentence(page)).to_have_text("step 3: grill is not kept; stop; Z = {fish, rice}")
+        expect(page.locator("#figures")).to_have_text(
+            "What the rule looks at: probability 0.250, cut 0.500."
         )
         winner = page.locator(".bars li.winner")
         expect(winner).to_have_class("winner refused")
         expect(winner.locator(".score")).to_have_text("0.250")
-        expect(winner.locator(".note")).to_have_text("cut 0.500")
+        expect(winner.locator(".note")).to_have_text("")  # the dashed line shows the cut
         expect(page.locator(".to-exceed:visible").first).to_have_attribute(
             "style", re.compile("left: 55.5")
         )
+        expect(page.locator(".legend")).to_contain_text("cut 0.500")
         expect(page.locator(".legend")).to_contain_text("decides about all labels at once")
         expect(page.locator(".legend")).not_to_contain_text("penalty")
+
+    def test_cut_on_another_number_is_not_drawn_on_scores(self, new_page, playground_server):
+        page = self.open_trace(
+            new_page,
+            playground_server,
+            lambda score, _: {"probability": score, "network's probability": 0.3, "cut": 0.5},
+        )
+        expect(page.locator(".to-exceed:visible")).to_have_count(0)
+        expect(page.locator(".bars li.winner .note")).to_have_text(
+            "network's probability 0.300, cut 0.500"
+        )
 
     def test_figures_appear_step_by_step(self, new_page, playground_server):
         page = self.open_trace(
@@ -180,10 +193,11 @@ class TestRulesThatDecideAtOnce:
         expect(page.locator(".to-exceed:visible")).to_have_count(0)
         page.get_by_role("button", name="Start", exact=True).click()
         expect(notes).to_have_text(["", "", "", ""])
+        expect(page.locator("#figures")).to_be_hidden()
         page.get_by_role("button", name="Step →").click()
         expect(notes).to_have_text(["expected F1 0.710", "", "", ""])
-        expect(sentence(page)).to_have_text(
-            "step 1: fish is kept (probability 0.900, expected F1 0.710); Z = {fish}"
+        expect(page.locator("#figures")).to_have_text(
+            "What the rule looks at: probability 0.900, expected F1 0.710."
         )
 
     def test_whole_numbers_have_no_decimals(self, new_page, playground_server):

@@ -1,4 +1,4 @@
-"""Servers that cannot start say why, and how to do better."""
+"""Servers that cannot start say why, and what to do."""
 
 import socket
 import subprocess
@@ -78,25 +78,25 @@ def test_an_address_that_is_not_ours(small_model_folders, host):
 
 
 @pytest.mark.parametrize(
-    ("models", "said"),
+    ("models", "message"),
     [
         (("a=x", "a=y"), "'a=y' has the name of another"),
         (("x/m", "y/m"), "'y/m' has the name of another"),
         (("=x",), "'=x' has none"),
     ],
 )
-def test_names_must_differ(models, said):
+def test_names_must_differ(models, message):
     ended = run("serve", *models)
     assert ended.code == 2
-    assert said in ended.err
+    assert message in ended.err
 
 
 def test_tokens_must_be_there(tmp_path):
     (tmp_path / "empty").write_text("\n")
-    for name, said in (("empty", "holds no token"), ("missing", "cannot be read")):
+    for name, message in (("empty", "holds no token"), ("missing", "cannot be read")):
         ended = run("serve", "a=x", "--token-file", tmp_path / name)
         assert ended.code == 2
-        assert said in ended.err
+        assert message in ended.err
 
 
 def test_doctor_knows_the_extra():

@@ -1,4 +1,4 @@
-"""A server that is for those with a token, and takes little."""
+"""A server that asks for a token and has low limits."""
 
 import json
 import socket
@@ -19,10 +19,10 @@ def strict(small_model_folders, tmp_path_factory):
     model = f"tags={small_model_folders['tags']}"
     with running(model, "--workers", 1, "--token-file", file, *limits) as server:
         yield server
-        said = "".join(server.lines)
-        assert CANARY not in said
-        assert "sesame" not in said
-        assert "Traceback" not in said
+        stderr = "".join(server.lines)
+        assert CANARY not in stderr
+        assert "sesame" not in stderr
+        assert "Traceback" not in stderr
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_no_token(strict, header, path):
     assert response.headers["www-authenticate"] == "Bearer"
 
 
-def test_body_of_strangers_is_not_kept(strict):
+def test_body_without_token_is_not_kept(strict):
     response = httpx.post(f"{strict.address}/v1/predict", content=b"x" * 10_000_000)
     refused(response, 401, "no_token")
 
@@ -87,7 +87,7 @@ def test_another_name(allowed):
         assert allowed.get("/v1/models", headers={"Host": host}).status_code == status
 
 
-def test_document_tells_of_the_token(allowed):
+def test_document_mentions_the_token(allowed):
     document = allowed.get("/openapi.json").json()
     assert document["components"]["securitySchemes"]
     assert "security" in document["paths"]["/v1/predict"]["post"]
@@ -107,7 +107,7 @@ def test_too_large(allowed, size):
             yield CANARY.encode() * 5000
 
     content = json.dumps({"inputs": ["x" * size]}).encode()
-    for body in (content, parts()):  # of a length that is told, and of one that is not
+    for body in (content, parts()):  # with a Content-Length, and without
         response = allowed.post("/v1/predict", content=body, headers=JSON)
         assert "more than 2000 bytes" in refused(response, 413, "too_large")
 

@@ -22,5 +22,5 @@ export function listed(elements) {
   return nOthers > 0 ? `${first} and ${nOthers} more` : first;
 }
 
-/** A set as people write it: {fish, grill}. */
-export const written = (elements) => `{${listed(elements)}}`;
+/** The set Z as people write it, with no line break before its first element. */
+export const written = (elements) => `Z\u00a0=\u00a0{${listed(elements)}}`;

@@ -27,6 +27,7 @@ export function labelSteps(trace, { toggle }) {
     memory: (step) => memoryAt(trace, step),
     reason: (step) => (step === steps.length ? trace.reason : ""),
     describe: (step) => sentence(trace, step),
+    figures: (step) => (step > 0 && !isSequential(trace) ? figuresText(steps[step - 1].figures) : ""),
     show(step) {
       const pick = steps[Math.max(0, step - 1)];
       const after = memoryAt(trace, step);
@@ -75,8 +76,8 @@ function makeScale({ steps }, shown) {
 }
 
 /**
- * The score that a new label must exceed: with penalties the best one in the memory, otherwise
- * the rule's cut, if it compares the cut with the scores that the bars show.
+ * The score that a new label must exceed: with penalties the best score in Z, otherwise the
+ * rule's cut, if it compares the cut with the scores that the bars show.
  */
 function markedScore(trace, step) {
   const pick = trace.steps[Math.max(0, step - 1)];
@@ -91,8 +92,8 @@ function markedScore(trace, step) {
 function cutOnScores({ labels }, { figures, scores, winner }) {
   const { cut, ...others } = figures ?? {};
   const score = scores[labels.findIndex((label) => same(label, winner))];
-  const isCompared = Object.values(others).some((value) => Math.abs(value - score) < 1e-9);
-  return isCompared ? cut : undefined;
+  const areScores = Object.values(others).every((value) => Math.abs(value - score) < 1e-9);
+  return areScores ? cut : undefined;
 }
 
 /** The penalty of a label; or, once a rule without penalties has come to it, its figures. */
@@ -102,13 +103,13 @@ function noteFor(trace, index, step) {
   if (cost) return `${number(rawScore(pick, index))} − ${number(cost)}`;
   if (isSequential(trace)) return "";
   const own = trace.steps.slice(0, step).find((past) => same(past.winner, trace.labels[index]));
-  return own ? figuresText(own.figures, own.scores[index]) : "";
+  return own ? figuresText(own.figures, [own.scores[index], cutOnScores(trace, own)]) : "";
 }
 
-/** Figures in words, such as "expected F1 0.873"; one that repeats `score` may be left out. */
-function figuresText(figures, score) {
+/** Figures in words, such as "expected F1 0.873", without those that the bars show. */
+function figuresText(figures, shown = []) {
   return Object.entries(figures ?? {})
-    .filter(([, value]) => value !== score)
+    .filter(([, value]) => !shown.includes(value))
     .map(([name, value]) => `${name} ${Number.isInteger(value) ? value : number(value)}`)
     .join(", ");
 }
@@ -150,26 +151,22 @@ function legend(trace) {
   }
   if (!trace.steps.length) return "";
   const parts = [swatch("left"), "score  "];
-  const hasCut = cutOnScores(trace, trace.steps[0]) !== undefined;
-  if (hasCut) parts.push(swatch("to-exceed"), "cut  ");
+  const cut = cutOnScores(trace, trace.steps[0]);
+  if (cut !== undefined) parts.push(swatch("to-exceed"), `cut ${number(cut)}`);
   return make("div", { className: "legend" }, make("p", { className: "hint" }, ...parts),
     make("p", { className: "hint" },
       "This rule decides about all labels at once. The steps list the labels that it keeps, best " +
-      "first, then the best one that it does not keep, each with the numbers that the rule looks " +
-      "at."));
+      "first, then the best label that it does not keep."));
 }
 
-function sentence(trace, step) {
-  const { steps, known } = trace;
+function sentence({ steps, known }, step) {
   if (step === 0) {
-    const start = known.length ? `known: Z = ${written(known)}` : "Z is empty";
+    const start = known.length ? `known: ${written(known)}` : "Z is empty";
     return steps.length ? `start: ${start}` : `start and end: ${start}`;
   }
-  const { winner, kept, memory, figures } = steps[step - 1];
+  const { winner, kept, memory } = steps[step - 1];
   const repeats = isIn(memory, winner);
   const what = kept ? "is kept" : repeats ? "is picked again" : "is not kept";
-  const numbers = isSequential(trace) ? "" : figuresText(figures);
   const ends = step === steps.length ? "; stop" : "";
-  const why = numbers && ` (${numbers})`;
-  return `step ${step}: ${String(winner)} ${what}${why}${ends}; Z = ${written(memory)}`;
+  return `step ${step}: ${String(winner)} ${what}${ends}; ${written(memory)}`;
 }

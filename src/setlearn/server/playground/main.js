@@ -123,7 +123,9 @@ function showStep(step) {
   shown.step = step;
   steps.show(step);
   byId("sentence").textContent = steps.describe(step);
-  const reason = steps.reason(step);
+  const [figures, reason] = [steps.figures(step), steps.reason(step)];
+  byId("figures").textContent = figures && `What the rule looks at: ${figures}.`;
+  byId("figures").hidden = !figures;
   byId("reason").textContent = reason && `Why it stopped: ${reason}.`;
   byId("reason").hidden = !reason;
   replaceKeepingFocus(byId("memory"), ...setView("Z", steps.memory(step), known, toggleKnown));

@@ -38,6 +38,7 @@ export function sequenceSteps(trace, { known }) {
     memory: (step) => (step === depth ? whole : endedBy(step)),
     reason: (step) => (step === depth ? ending(trace, whole.length, finished.length) : ""),
     describe: (step) => sentence(levels, finished, step),
+    figures: () => "", // each node shows its own
     show(step) {
       appears.forEach((elements, level) => {
         for (const element of elements) element.hidden = level > step;
@@ -103,7 +104,8 @@ function sentence(levels, finished, step) {
   const nGrowing = count(levels[step], (node) => node.below.length > 0);
   const nCutOff = count(levels[step], (node) => node.status === "truncated");
   const ended = finished.filter((node) => node.depth === step).map(spelled);
-  const parts = [`${nGrowing} ${nGrowing === 1 ? "branch grows" : "branches grow"}`];
+  const parts = [];
+  if (nGrowing) parts.push(`${nGrowing} ${nGrowing === 1 ? "branch grows" : "branches grow"}`);
   if (nCutOff) parts.push(`${nCutOff} cut off`);
   if (ended.length) parts.push(`${listed(ended)} ${ended.length === 1 ? "ends" : "end"} here`);
   if (step === levels.length - 1) parts.push("stop");
