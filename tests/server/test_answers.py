@@ -11,7 +11,7 @@ import setlearn
 from setlearn import SetClassifier
 from setlearn.files.plain_values import plain
 from setlearn.records import RecordModel, reading_x
-from setlearn.server.served_model import Ask, Refusal, ServedModel, predict_sets
+from setlearn.server.served_model import Ask, Refusal, ServedModel
 from tests.server.live_server import until
 from tests.server.small_models import ABOUT, INPUTS, texts
 
@@ -80,9 +80,9 @@ def test_together_the_same_as_alone(live, library, name):
 
 def test_one_bad_request_does_not_spoil_the_batch(small_model_folders):
     model = ServedModel.load(small_model_folders["tags"], ())
-    asks = [Ask(predict_sets, [text]) for text in texts(4)]
+    asks = [Ask(Ask.predict, [text]) for text in texts(4)]
     good = model.answer(asks)
-    *first, bad, last = model.answer([*asks[:3], Ask(predict_sets, [{"nothing": "here"}]), asks[3]])
+    *first, bad, last = model.answer([*asks[:3], Ask(Ask.predict, [{"nothing": "here"}]), asks[3]])
     assert [*first, last] == good
     assert isinstance(bad, Refusal)
     assert "here" not in bad.message
@@ -167,7 +167,7 @@ class TestAnotherRule:
         setlearn.save(classifier.fit([[0.0], [1.0]] * 4, ["a", "b"] * 4), tmp_path / "classes")
         model = ServedModel.load(tmp_path / "classes", ())
         [answer, refusal] = (
-            model.answer([Ask(predict_sets, [[1.0]], margin=margin)])[0]
+            model.answer([Ask(Ask.predict, [[1.0]], margin=margin)])[0]
             for margin in (None, (0.5, 0.0))
         )
         assert answer == [["b"]]

@@ -9,22 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
-from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse
 from fastapi.staticfiles import StaticFiles
-from starlette.exceptions import HTTPException
 
 from setlearn import __version__
 from setlearn.server.batching import Batcher
-from setlearn.server.bodies import wrong_shape_handler
+from setlearn.server.bodies import add_shape_handler
 from setlearn.server.gate import Gate
 from setlearn.server.monitoring import AccessLog, Metrics
-from setlearn.server.problems import (
-    Problem,
-    failure_handler,
-    problem_handler,
-    unknown_path_handler,
-)
+from setlearn.server.problems import add_problem_handlers
 from setlearn.server.routes import make_routers
 from setlearn.server.settings import Settings
 from setlearn.server.workers import Worker
@@ -74,13 +67,8 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
     )
-    for error_type, handler in (
-        (Problem, problem_handler),
-        (RequestValidationError, wrong_shape_handler),
-        (HTTPException, unknown_path_handler),
-        (Exception, failure_handler),
-    ):
-        app.add_exception_handler(error_type, handler)
+    add_problem_handlers(app)
+    add_shape_handler(app)
     for router in make_routers(settings, batcher, descriptions, metrics):
         app.include_router(router)
     _add_page(app)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-from fastapi import Request, Response
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
@@ -17,7 +17,7 @@ from setlearn.server.problems import Problem, problem_response
 from setlearn.server.settings import Limits
 from setlearn.server.strict_json import NotJsonError, parse_strictly
 
-__all__ = ["RequestShape", "StrictRoute", "is_drained", "read_body", "wrong_shape_handler"]
+__all__ = ["RequestShape", "StrictRoute", "add_shape_handler", "is_drained", "read_body"]
 
 LONGEST_DRAIN = 1.0
 """Seconds in which the rest of a refused body must arrive."""
@@ -146,7 +146,12 @@ class RequestShape(BaseModel):
         return set(cls.model_fields).union(*inherited)
 
 
-async def wrong_shape_handler(request: Request, error: Exception) -> JSONResponse:
+def add_shape_handler(app: FastAPI) -> None:
+    """Let an app say where a request does not match the schema."""
+    app.add_exception_handler(RequestValidationError, _answer_wrong_shape)
+
+
+async def _answer_wrong_shape(request: Request, error: Exception) -> JSONResponse:
     """Answer a request whose body or parameters do not match the schema."""
     assert isinstance(error, RequestValidationError)
     # Say where the mistake is and of what kind, but repeat nothing that was sent: only places

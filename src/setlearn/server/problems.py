@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import Request
+from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
@@ -12,11 +12,9 @@ from starlette.exceptions import HTTPException
 __all__ = [
     "Problem",
     "ProblemAnswer",
+    "add_problem_handlers",
     "described_problems",
-    "failure_handler",
-    "problem_handler",
     "problem_response",
-    "unknown_path_handler",
 ]
 
 
@@ -53,13 +51,20 @@ def problem_response(problem: Problem) -> JSONResponse:
     return JSONResponse(content, problem.status_code, problem.headers)
 
 
-async def problem_handler(request: Request, problem: Exception) -> JSONResponse:
+def add_problem_handlers(app: FastAPI) -> None:
+    """Let an app answer with a problem whatever goes wrong."""
+    app.add_exception_handler(Problem, _answer_problem)
+    app.add_exception_handler(HTTPException, _answer_unknown_path)
+    app.add_exception_handler(Exception, _answer_failure)
+
+
+async def _answer_problem(request: Request, problem: Exception) -> JSONResponse:
     """Answer with a problem that a route raised."""
     assert isinstance(problem, Problem)
     return problem_response(problem)
 
 
-async def unknown_path_handler(request: Request, error: Exception) -> JSONResponse:
+async def _answer_unknown_path(request: Request, error: Exception) -> JSONResponse:
     """Answer a request for a path or a method that is not served."""
     assert isinstance(error, HTTPException)
     reasons = {404: "nothing is served at this path", 405: "this path does not take this method"}
@@ -69,7 +74,7 @@ async def unknown_path_handler(request: Request, error: Exception) -> JSONRespon
     return response
 
 
-async def failure_handler(request: Request, error: Exception) -> JSONResponse:
+async def _answer_failure(request: Request, error: Exception) -> JSONResponse:
     """Answer a request that made the server itself fail."""
     return problem_response(
         Problem(500, "failed", "the server failed to answer; see its log for the cause")

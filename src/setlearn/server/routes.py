@@ -1,7 +1,6 @@
 """Every route of the API: its path, the schemas of its request and answer, and what it does.
 
-To add a route, write it here. If it asks models for something new, add a function for that to
-served_model.py.
+To add a route, write it here. If it asks models for something new, `Ask` gets a method for that.
 """
 
 from __future__ import annotations
@@ -20,13 +19,7 @@ from setlearn.server.batching import Batcher
 from setlearn.server.bodies import RequestShape, StrictRoute
 from setlearn.server.monitoring import Metrics
 from setlearn.server.problems import Problem, described_problems
-from setlearn.server.served_model import (
-    Ask,
-    complete_sets,
-    predict_sets,
-    rank_elements,
-    trace_sets,
-)
+from setlearn.server.served_model import Ask
 from setlearn.server.settings import Settings
 
 __all__ = ["make_routers"]
@@ -234,25 +227,25 @@ def _answer_routes(settings: Settings, batcher: Batcher, token: Sequence[Depends
     @router.post("/predict", response_model=PredictAnswer)
     async def predict(request: PredictRequest) -> dict[str, Any]:
         """Predict the set of each input."""
-        name, sets = await answer(request, predict_sets)
+        name, sets = await answer(request, Ask.predict)
         return {"model": name, "predictions": sets}
 
     @router.post("/rank", response_model=RankAnswer)
     async def rank(request: RankRequest) -> dict[str, Any]:
         """List the elements of each input with their scores, best first."""
-        name, rankings = await answer(request, rank_elements, top=request.top)
+        name, rankings = await answer(request, Ask.rank, top=request.top)
         return {"model": name, "rankings": rankings}
 
     @router.post("/complete", response_model=PredictAnswer)
     async def complete(request: CompleteRequest) -> dict[str, Any]:
         """Given some elements of each set, predict the others."""
-        name, sets = await answer(request, complete_sets, known=request.known)
+        name, sets = await answer(request, Ask.complete, known=request.known)
         return {"model": name, "predictions": sets}
 
     @router.post("/trace", response_model=TraceAnswer)
     async def trace(request: TraceRequest) -> dict[str, Any]:
         """Show step by step how the set of each input is built, and why it ends there."""
-        name, traces = await answer(request, trace_sets, known=request.known)
+        name, traces = await answer(request, Ask.trace, known=request.known)
         return {"model": name, "traces": traces}
 
     return router

@@ -18,26 +18,17 @@ from setlearn.records import RecordModel, reading_x
 from setlearn.rules import Margin, Rule
 from setlearn.server.monitoring import write_log_line
 
-__all__ = [
-    "Ask",
-    "Refusal",
-    "ServedModel",
-    "complete_sets",
-    "predict_sets",
-    "rank_elements",
-    "trace_sets",
-]
+__all__ = ["Ask", "Refusal", "ServedModel"]
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A request, as a worker gets it.
+    """A request as a worker gets it, and how a model answers it.
 
     Attributes
     ----------
-    operation : callable
-        What to do: a function of this module that takes the model and the request, and returns
-        one entry per input.
+    operation : method of this class
+        What is asked: it takes a model and returns one entry per input.
     inputs : list
     known : list of lists, or None
         The known elements of each input.
@@ -47,7 +38,7 @@ class Ask:
         λ and ρ of a margin to use instead of the rule of the model.
     """
 
-    operation: Callable[[RecordModel, Ask], list[Any]]
+    operation: Callable[[Ask, RecordModel], list[Any]]
     inputs: list[Any]
     known: list[list[Any]] | None = None
     top: int | None = None
@@ -70,6 +61,28 @@ class Ask:
     def known_lists(self) -> list[list[Any]]:
         """The known elements of each input; empty lists if none are given."""
         return [[] for _ in self.inputs] if self.known is None else self.known
+
+    def predict(self, model: RecordModel) -> list[Any]:
+        """The set of each input, as a list."""
+        return [plain(elements) for elements in model.predict(self.inputs)]
+
+    def rank(self, model: RecordModel) -> list[Any]:
+        """The elements of each input with their scores, best first."""
+        return [
+            [{"element": plain(element), "score": score} for element, score in ranking]
+            for ranking in model.predict_ranked(self.inputs, top=self.top)
+        ]
+
+    def complete(self, model: RecordModel) -> list[Any]:
+        """What is missing in the known set of each input, as a list."""
+        return [plain(elements) for elements in model.complete(self.inputs, self.known_sets)]
+
+    def trace(self, model: RecordModel) -> list[Any]:
+        """How the set of each input is built."""
+        return [
+            model.trace(x, known).to_dict()
+            for x, known in zip(self.inputs, self.known_sets, strict=True)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +163,7 @@ class ServedModel:
         model = self.model if batch.margin is None else self._under_margin(*batch.margin)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about sets that were cut off, which traces show
-            answers = batch.operation(model, batch)
+            answers = batch.operation(batch, model)
         ends = np.cumsum([len(ask.inputs) for ask in asks])
         return [answers[end - len(ask.inputs) : end] for ask, end in zip(asks, ends, strict=True)]
 
@@ -194,28 +207,3 @@ class ServedModel:
                 "(GET /v1/model lists its labels)"
             )
         return f"an input or a known element does not fit the model; {advice}"
-
-
-def predict_sets(model: RecordModel, ask: Ask) -> list[Any]:
-    """Predict the set of each input, as a list."""
-    return [plain(elements) for elements in model.predict(ask.inputs)]
-
-
-def rank_elements(model: RecordModel, ask: Ask) -> list[Any]:
-    """List the elements of each input with their scores, best first."""
-    return [
-        [{"element": plain(element), "score": score} for element, score in ranking]
-        for ranking in model.predict_ranked(ask.inputs, top=ask.top)
-    ]
-
-
-def complete_sets(model: RecordModel, ask: Ask) -> list[Any]:
-    """Predict what is missing in the known set of each input, as a list."""
-    return [plain(elements) for elements in model.complete(ask.inputs, ask.known_sets)]
-
-
-def trace_sets(model: RecordModel, ask: Ask) -> list[Any]:
-    """Show how the set of each input is built."""
-    return [
-        model.trace(x, known).to_dict() for x, known in zip(ask.inputs, ask.known_sets, strict=True)
-    ]

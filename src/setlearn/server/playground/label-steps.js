@@ -109,7 +109,7 @@ function noteFor(trace, index, step) {
 /** Figures in words, such as "expected F1 0.873", without those that the bars show. */
 function figuresText(figures, shown = []) {
   return Object.entries(figures ?? {})
-    .filter(([, value]) => !shown.includes(value))
+    .filter(([, value]) => typeof value === "number" && !shown.includes(value))
     .map(([name, value]) => `${name} ${Number.isInteger(value) ? value : number(value)}`)
     .join(", ");
 }
