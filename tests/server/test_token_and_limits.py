@@ -1,14 +1,17 @@
 """A server that asks for a token and has low limits."""
 
+import contextlib
 import json
 import socket
+import time
 
 import httpx
 import pytest
 
-from tests.server.live_server import CANARY, JSON, raw, refused, running
+from tests.server.live_server import CANARY, JSON, raw, read_all, refused, running, until
 
 TOKEN = "sesame-ü"
+CLOSED_AFTER = 9  # seconds, about, for an idle connection
 
 
 @pytest.fixture(scope="module")
@@ -131,3 +134,37 @@ def test_endless_body_is_cut_off(strict):
         connection.sendall(head.encode())
         with pytest.raises(OSError, match=r"reset|Broken"):
             send_for_ever(connection)
+
+
+def test_too_many_connections(strict):
+    refusal = until(lambda: answer_to_last(strict, 810), 90)
+    assert refusal.startswith(b"HTTP/1.1 503 ")
+    assert b"retry-after: 5" in refusal.lower()
+    assert b'"too_busy"' in refusal
+    until(lambda: is_answered(strict))
+
+
+def answer_to_last(server, n_connections):
+    """What the last of many connections gets; empty if the first were closed before it came.
+
+    The server closes idle connections after a time, so on a slow machine fewer may be open at
+    once. Then the caller tries again.
+    """
+    with contextlib.ExitStack() as opened:
+        started = time.monotonic()
+        for _ in range(n_connections):
+            connection = opened.enter_context(socket.socket())
+            connection.setblocking(False)
+            connection.connect_ex(("127.0.0.1", server.port))
+        connection.settimeout(30)
+        with contextlib.suppress(OSError):
+            answer = read_all(connection)
+            assert answer or time.monotonic() - started > CLOSED_AFTER, "closed without an answer"
+            return answer
+    return b""
+
+
+def is_answered(server):
+    with contextlib.suppress(httpx.HTTPError):
+        return httpx.get(f"{server.address}/healthz").status_code == 200
+    return False

@@ -20,8 +20,8 @@ from tests.server.small_models import texts
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads Linux's /proc")
 
 QUEUE = 3
+SECONDS = 2
 MANY_ROWS = 40_000
-CLOSED_AFTER = 9  # seconds, about, for an idle connection of a server with default limits
 ASKED = {"inputs": texts(2)}
 
 
@@ -34,7 +34,7 @@ def model(small_model_folders):
 @pytest.fixture(scope="module")
 def busy(model):
     """A server with one worker, a short time limit and a short queue."""
-    limits = ("--max-seconds", 3, "--max-queue", QUEUE, "--max-rows", MANY_ROWS)
+    limits = ("--max-seconds", SECONDS, "--max-queue", QUEUE, "--max-rows", MANY_ROWS)
     with running(model, "--workers", 1, *limits) as server:
         yield server
         assert "Traceback" not in "".join(server.lines)
@@ -84,7 +84,7 @@ class TestWorkers:
         with ready.halted_workers():
             response = ask(ready)
             assert response.status_code == 504
-            assert "no answer within 3 seconds" in problem(response)[1]
+            assert f"no answer within {SECONDS} seconds" in problem(response)[1]
             until(lambda: ready.figure("setlearn_ready_workers") == 0)
             not_ready = httpx.get(f"{ready.address}/readyz")
             assert (not_ready.status_code, problem(not_ready)[0]) == (503, "not_ready")
@@ -106,9 +106,8 @@ class TestWorkers:
 
 
 def _is_taken(server):
-    """Whether a request has reached a worker, as far as can be seen from outside."""
-    time.sleep(0.2)
-    return server.figure("setlearn_waiting_requests") == 0
+    """Whether a request has reached a worker."""
+    return server.figure("setlearn_busy_workers") == 1
 
 
 def _is_alive(pid):
@@ -209,13 +208,6 @@ class TestSlowClients:
             connection.sendall(self.HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body)
         assert is_fine(ready)
 
-    def test_too_many_connections(self, live):
-        refusal = until(lambda: _refusal_of_last(live, 810), 90)
-        assert refusal.startswith(b"HTTP/1.1 503 ")
-        assert b"retry-after: 5" in refusal.lower()
-        assert b'"too_busy"' in refusal
-        until(lambda: _answers(live))
-
     def test_two_requests_in_one_go(self, ready, connect):
         connection = connect()
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" * 2)
@@ -224,26 +216,6 @@ class TestSlowClients:
             part = connection.recv(4000)
             assert part
             got += part
-
-
-def _refusal_of_last(server, n_connections):
-    """What the last of many connections gets, or nothing if the first were closed before it came.
-
-    Idle connections are closed after a time, so on a slow machine fewer may be open at once. Hence
-    the server with the longest time, and connections that are opened without waiting for each.
-    """
-    with contextlib.ExitStack() as opened:
-        started = time.monotonic()
-        for _ in range(n_connections):
-            connection = opened.enter_context(socket.socket())
-            connection.setblocking(False)
-            connection.connect_ex(("127.0.0.1", server.port))
-        connection.settimeout(30)
-        with contextlib.suppress(OSError):
-            answer = connection.recv(4000)
-            assert answer or time.monotonic() - started > CLOSED_AFTER, "closed without an answer"
-            return answer
-    return b""
 
 
 def _answers(server):
@@ -257,9 +229,10 @@ class TestSignals:
         with running(model, "--workers", 1) as server, ThreadPoolExecutor(1) as threads:
             with server.halted_workers():
                 asked = threads.submit(ask, server)
-                time.sleep(0.5)
+                until(lambda: _is_taken(server))
                 server.process.send_signal(signal.SIGTERM)
-                time.sleep(0.5)
+                until(lambda: not _answers(server))
+                time.sleep(0.2)
                 assert server.process.poll() is None
             assert asked.result().status_code == 200
             assert server.wait() == 0

@@ -48,6 +48,7 @@ class Batcher:
         self.limits = limits
         self.metrics = metrics
         self.n_ready = 0
+        self.n_busy = 0
         self._waiting: list[_Waiting] = []
         self._arrival = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -116,13 +117,16 @@ class Batcher:
             batch = await self._next_batch()
             asks = [waiting.ask for waiting in batch]
             started = monotonic()
+            self.n_busy += 1
             try:
                 async with asyncio.timeout(self.limits.seconds):
                     answers = await self._call(worker, worker.ask, batch[0].model, asks)
             except (WorkerDied, TimeoutError) as error:
                 self._give_up(batch, is_late=isinstance(error, TimeoutError))
+                self.n_busy -= 1
                 await self._replace(worker)
                 continue
+            self.n_busy -= 1
             self.metrics.count_batch(sum(len(ask.inputs) for ask in asks), monotonic() - started)
             for waiting, answer in zip(batch, answers, strict=True):
                 if not waiting.answer.done():

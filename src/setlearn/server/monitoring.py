@@ -88,7 +88,7 @@ class Metrics:
         self.batch_rows.add(n_rows)
         self.batch_seconds.add(seconds)
 
-    def text(self, *, n_waiting: int, n_ready: int) -> str:
+    def text(self, *, n_waiting: int, n_ready: int, n_busy: int) -> str:
         """All metrics in the text format of Prometheus.
 
         Parameters
@@ -96,7 +96,9 @@ class Metrics:
         n_waiting : int
             The number of requests in the queue.
         n_ready : int
-            The number of workers that can answer.
+            The number of workers that are there, busy or not.
+        n_busy : int
+            The number of workers that are answering requests.
 
         Returns
         -------
@@ -112,6 +114,7 @@ class Metrics:
         for name, description, kind, value in (
             ("setlearn_waiting_requests", "Requests in the queue.", "gauge", n_waiting),
             ("setlearn_ready_workers", "Workers that can answer.", "gauge", n_ready),
+            ("setlearn_busy_workers", "Workers that are answering.", "gauge", n_busy),
             ("setlearn_worker_restarts_total", "Workers replaced.", "counter", self.restarts),
         ):
             lines += [f"# HELP {name} {description}", f"# TYPE {name} {kind}", f"{name} {value}"]

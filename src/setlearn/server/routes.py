@@ -302,7 +302,9 @@ def _metrics_route(batcher: Batcher, metrics: Metrics, token: Sequence[DependsOn
     )
     async def show_metrics() -> str:
         """Report metrics of requests, batches and workers, for Prometheus."""
-        return metrics.text(n_waiting=batcher.n_waiting, n_ready=batcher.n_ready)
+        return metrics.text(
+            n_waiting=batcher.n_waiting, n_ready=batcher.n_ready, n_busy=batcher.n_busy
+        )
 
     return router
 
