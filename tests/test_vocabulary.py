@@ -74,7 +74,7 @@ def test_tokenisers():
     assert Tokeniser("word")(" two  words ") == ["two", "words"]
     assert Tokeniser(lambda text: text.split("-"))("a-b") == ["a", "b"]
     assert Tokeniser(lambda text: text.split()).joint(["a b", "c"]) == " "
-    with pytest.raises(DataError, match="join neither"):
+    with pytest.raises(DataError, match="cannot be joined"):
         Tokeniser(lambda text: text.split("-")).joint(["a-b"])
     with pytest.raises(ParameterError, match="tokens must be"):
         Tokeniser("syllable")
@@ -104,3 +104,12 @@ def test_numbers_are_standardised_and_checked():
             reader.read(bad)
     with pytest.raises(KindError, match="fitted on a numeric array"):
         reader.read(["text"])
+
+
+def test_readers_say_what_a_network_must_know():
+    tokens = learn_inputs(["ab", "c"], CHAR)
+    assert tokens.sizes == {"n_tokens": 4, "n_features": 0}
+    assert tokens.as_batch("ab") == ["ab"]
+    numbers = learn_inputs(np.ones((3, 2)), CHAR)
+    assert numbers.sizes == {"n_tokens": 0, "n_features": 2}
+    assert numbers.as_batch([1.0, 2.0]).shape == (1, 2)

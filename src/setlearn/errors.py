@@ -1,17 +1,17 @@
-"""Every error that setlearn raises on purpose, in one tree.
+"""The errors and warnings of setlearn.
 
 ::
 
     SetlearnError
     ├── DataError          (ValueError)      X, Y or known elements that cannot be used
-    ├── KindError          (TypeError)       a value of the wrong kind, such as a string for a set
-    ├── ParameterError     (ValueError)      a parameter out of range or at odds with another
-    ├── NotFittedError     (sklearn's)       a question asked before ``fit``
-    └── ModelError                           a saved model that cannot be read, or a model not saved
-        └── UntrustedModelError              one that holds types which nobody has allowed
+    ├── KindError          (TypeError)       a value of the wrong type, such as a string for a set
+    ├── ParameterError     (ValueError)      a parameter out of range or in conflict with another
+    ├── NotFittedError     (sklearn's)       a method that needs ``fit`` was called before it
+    └── ModelError                           a model that cannot be loaded or saved
+        └── UntrustedModelError              a saved model with types that were not allowed
 
-Each is also the built-in or scikit-learn error that its users would catch. A message says what
-is wrong, what was got, and what to do. Warnings form a tree of their own under
+The name in parentheses is the built-in or scikit-learn error that each one also is. A message
+says what is wrong, which value was received, and what to do. All warnings are a
 ``SetlearnWarning``.
 """
 
@@ -32,7 +32,7 @@ __all__ = [
 
 
 class SetlearnError(Exception):
-    """The root of all errors that setlearn raises on purpose."""
+    """The base class of all errors that setlearn raises on purpose."""
 
 
 class DataError(SetlearnError, ValueError):
@@ -40,32 +40,32 @@ class DataError(SetlearnError, ValueError):
 
 
 class KindError(SetlearnError, TypeError):
-    """A value is of the wrong kind, such as a string where a set is meant."""
+    """A value has the wrong type, such as a string instead of a set."""
 
 
 class ParameterError(SetlearnError, ValueError):
-    """A parameter is out of range or at odds with another."""
+    """A parameter is out of range or in conflict with another."""
 
 
 class NotFittedError(SetlearnError, _SklearnNotFittedError):  # type: ignore[misc]  # untyped
-    """A question was asked before ``fit``."""
+    """A method that needs a fitted model was called before ``fit``."""
 
 
 class ModelError(SetlearnError):
-    """A saved model is damaged or of another kind, or a model cannot be saved."""
+    """A saved model is damaged or of an unknown kind, or a model cannot be saved."""
 
 
 class UntrustedModelError(ModelError):
-    """A saved model holds types that are not on the list of allowed ones."""
+    """A saved model holds types that are not allowed."""
 
 
 class SetlearnWarning(UserWarning):
-    """The root of all warnings that setlearn gives."""
+    """The base class of all warnings of setlearn."""
 
 
 class UnknownLabelWarning(SetlearnWarning):
-    """Labels never seen in training were left out, as ``unknown="ignore"`` asks."""
+    """Labels not seen in training were ignored, because of ``unknown="ignore"``."""
 
 
 class TruncationWarning(SetlearnWarning):
-    """Some predicted sets were cut off at a bound: they may lack elements."""
+    """Some predicted sets reached a limit and may lack elements."""

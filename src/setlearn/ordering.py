@@ -1,4 +1,4 @@
-"""One order for tokens of all kinds, which owes nothing to the hash seed."""
+"""One sort order for values of all kinds, which does not depend on the hash seed."""
 
 from collections.abc import Hashable
 from numbers import Real
@@ -8,16 +8,16 @@ __all__ = ["canonical_rank"]
 
 
 def canonical_rank(token: Hashable) -> tuple[int, Any]:
-    """Make a sort key: numbers by value, then strings, tuples, frozensets, then all others.
+    """Return a sort key: numbers by value, then strings, tuples, frozensets, then all others.
 
-    Keys of different groups never compare their payloads, so any two tokens can be sorted.
+    Values of different groups are ordered by their group alone, so any two values can be sorted.
 
     Examples
     --------
     >>> sorted(["b", 2, (1, "a"), "a", 1.5, None], key=canonical_rank)
     [1.5, 2, 'a', 'b', (1, 'a'), None]
     """
-    if isinstance(token, Real) and token == token:  # nan has no place among the numbers
+    if isinstance(token, Real) and token == token:  # nan cannot be ordered among the numbers
         return 0, token
     if isinstance(token, str):
         return 1, token

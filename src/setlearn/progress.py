@@ -1,4 +1,4 @@
-"""A progress bar on stderr, for people only: quiet without a terminal."""
+"""A progress bar on stderr, shown only in a terminal."""
 
 from __future__ import annotations
 
@@ -11,14 +11,26 @@ __all__ = ["progress"]
 
 @contextmanager
 def progress(description: str, total: int, *, verbose: bool) -> Iterator[Callable[[str], None]]:
-    """Show a bar while the block runs; call what it yields after each finished part.
+    """Show a progress bar while the block runs.
 
-    The argument of that call is a short remark shown beside the bar ("" for none).
+    Parameters
+    ----------
+    description : str
+        The text before the bar.
+    total : int
+        The number of steps.
+    verbose : bool
+        Whether to show the bar. Without a terminal it is never shown.
+
+    Yields
+    ------
+    callable
+        Call it after each step. Its argument is a short text beside the bar ("" for none).
     """
     if not (verbose and sys.stderr.isatty()):
         yield lambda remark: None
         return
-    # Imported here because most fits are quiet, and rich is not small.
+    # Imported here because most fits show no bar, and rich is slow to import.
     from rich.console import Console
     from rich.progress import (
         BarColumn,

@@ -1,4 +1,4 @@
-"""Inputs of sequence models: texts, token lists or numbers, as arrays that batch well."""
+"""Inputs of sequence models: turns texts, token lists or numbers into arrays."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from setlearn.vocabulary import Tokeniser
 __all__ = ["InputReader", "Inputs", "NumericReader", "TokenReader", "learn_inputs"]
 
 UNKNOWN = 0
-"""The id of tokens never seen in training; its embedding is zero and stays so."""
+"""The id of tokens not seen in training; its embedding is always zero."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inputs:
-    """What a network reads: token ids end to end, or vectors end to end, with their lengths."""
+    """The inputs of a network: the token ids or vectors of all samples, concatenated."""
 
     length: IntArray  # (n,) at least 1
     values: IntArray | FloatArray  # (sum of lengths,) ids, or (sum of lengths, d) numbers
@@ -30,12 +30,12 @@ class Inputs:
         return len(self.length)
 
     def part(self, rows: IntArray) -> Inputs:
-        """The given samples alone."""
+        """Return only the given samples."""
         padded, length = self.take(rows)
         return Inputs(length, padded[np.arange(padded.shape[1]) < length[:, None]])
 
     def take(self, rows: IntArray | slice) -> tuple[IntArray | FloatArray, IntArray]:
-        """The given samples padded to one length, (b, longest[, d]), and their lengths."""
+        """Return the given samples, padded to (b, longest[, d]), and their lengths (b,)."""
         length = self.length[rows]
         start = (np.cumsum(self.length) - self.length)[rows]
         place = np.arange(length.max(initial=1))
@@ -47,14 +47,14 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenReader:
-    """Reads texts or lists of tokens; a token never seen in training becomes ``UNKNOWN``."""
+    """Reads texts or lists of tokens; a token not seen in training becomes ``UNKNOWN``."""
 
     tokeniser: Tokeniser
     tokens: tuple[Hashable, ...]  # token k has the id k + 1
 
     @property
     def n_tokens(self) -> int:
-        """Ids are below this; 0 is ``UNKNOWN``."""
+        """The number of ids, including 0 for ``UNKNOWN``."""
         return len(self.tokens) + 1
 
     @property
@@ -73,7 +73,7 @@ class TokenReader:
         return [x]
 
     def read(self, X: Any) -> Inputs:
-        """Ids of all tokens. An empty input is read as one unknown token."""
+        """Return the ids of all tokens. An empty input is read as one unknown token."""
         ids = {token: number for number, token in enumerate(self.tokens, UNKNOWN + 1)}
         samples = [
             [ids.get(token, UNKNOWN) for token in tokens] or [UNKNOWN]
@@ -96,7 +96,7 @@ class NumericReader:
 
     @property
     def n_features(self) -> int:
-        """How long each vector is."""
+        """The length of each vector."""
         return len(self.mean)
 
     @property
@@ -109,12 +109,12 @@ class NumericReader:
         return np.asarray(x)[None]
 
     def read(self, X: Any) -> Inputs:
-        """Standardised numbers; a vector is a sequence of one step."""
+        """Return standardised numbers; a vector is read as a sequence of one step."""
         numbers = _numbers(X)
         if numbers.shape[2] != self.n_features:
             raise DataError(
                 f"X has {numbers.shape[2]} features, but {self.n_features} were seen in training; "
-                "give the same features in the same order"
+                "pass the same features in the same order"
             )
         n_samples, steps, width = numbers.shape
         scaled = ((numbers - self.mean) / self.scale).astype(np.float32)
@@ -125,14 +125,35 @@ InputReader = TokenReader | NumericReader
 
 
 def learn_inputs(X: Any, tokeniser: Tokeniser) -> InputReader:
-    """Learn from training inputs how to read others of their kind."""
+    """Learn from training inputs how to read inputs of the same kind.
+
+    Parameters
+    ----------
+    X : iterable of texts or token lists, or numeric array
+        The training inputs. An array has shape (n_samples, n_features) or (n_samples, n_steps,
+        n_features).
+    tokeniser : Tokeniser
+        Splits texts into tokens.
+
+    Returns
+    -------
+    TokenReader or NumericReader
+        Reads inputs of the same kind.
+
+    Raises
+    ------
+    DataError
+        If an array has another shape, or holds NaN or infinity.
+    KindError
+        If an input is neither a text nor a list of tokens, or a token cannot be hashed.
+    """
     if _is_numeric(X):
         numbers = _numbers(X)
         flat = numbers.reshape(-1, numbers.shape[2])
         spread = flat.std(axis=0)
         return NumericReader(flat.mean(axis=0), np.where(spread > 0, spread, 1.0))
-    found = {token for tokens in _token_lists(X, tokeniser) for token in tokens}
-    return TokenReader(tokeniser, tuple(sorted(found, key=canonical_rank)))
+    tokens = {token for sample in _token_lists(X, tokeniser) for token in sample}
+    return TokenReader(tokeniser, tuple(sorted(tokens, key=canonical_rank)))
 
 
 def _is_numeric(X: Any) -> bool:
@@ -172,7 +193,7 @@ def _token_lists(X: Any, tokeniser: Tokeniser) -> list[Sequence[Hashable]]:
 def _tokens_of(x: Any, index: int, tokeniser: Tokeniser) -> Sequence[Hashable]:
     if not isinstance(x, str | list | tuple | np.ndarray):
         raise KindError(
-            f"sample {index} of X is the {type(x).__name__} {x!r:.60}; give a string or a list of "
+            f"sample {index} of X is the {type(x).__name__} {x!r:.60}; pass a string or a list of "
             "tokens, or a numeric array for all samples"
         )
     if isinstance(x, np.ndarray):

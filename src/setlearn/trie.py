@@ -1,8 +1,8 @@
-"""Sets of sequences as prefix trees, in arrays, for many samples at once.
+"""Sets of sequences as prefix trees, stored in arrays, for many samples at once.
 
-Each node is a choice point: a sample and a prefix. Its edges are the right choices there: the
-tokens by which some sequence of the sample goes on, and the end symbol where one is complete.
-The only loop is over depth.
+Each node is a choice point: a sample and a prefix. Its edges are the correct choices there: the
+tokens that continue some sequence of the sample, and the end symbol if one is complete. The only
+loop is over depth.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from setlearn.nodes import IntArray
 __all__ = ["END", "Level", "Sequences", "Trie"]
 
 END = 0
-"""The choice that closes a sequence; at a root that is all there is, the empty set."""
+"""The choice that ends a sequence. As the only choice at a root, it means the empty set."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sequences:
-    """Token ids of many sequences, end to end, and the sample that each belongs to."""
+    """Token ids of many sequences, concatenated, and the sample that each belongs to."""
 
     sample: IntArray  # (m,)
     length: IntArray  # (m,)
@@ -30,7 +30,7 @@ class Sequences:
 
     @classmethod
     def of(cls, sets: list[list[list[int]]]) -> Sequences:
-        """From one list of sequences a sample."""
+        """Make it from one list of sequences per sample."""
         sample = np.repeat(np.arange(len(sets)), [len(sequences) for sequences in sets])
         flat = [sequence for sequences in sets for sequence in sequences]
         length = np.array([len(sequence) for sequence in flat], dtype=np.intp)
@@ -38,7 +38,7 @@ class Sequences:
         return cls(sample.astype(np.intp), length, tokens)
 
     def as_sets(self, n_samples: int) -> list[frozenset[tuple[int, ...]]]:
-        """One set of tuples of ids a sample."""
+        """Return one set of tuples of ids per sample."""
         bounds = np.cumsum(self.length)
         sets: list[list[tuple[int, ...]]] = [[] for _ in range(n_samples)]
         for sample, sequence in zip(self.sample, np.split(self.tokens, bounds)[:-1], strict=True):
@@ -48,35 +48,48 @@ class Sequences:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Level:
-    """The nodes of one depth, for a decoder that moves all prefixes one token on together."""
+    """The nodes of one depth, for a decoder that extends all prefixes by one token at once."""
 
-    nodes: IntArray  # their places in the trie
-    parent: IntArray  # their parents' places in the level above
-    token: IntArray  # the token that leads from there
+    nodes: IntArray  # (m,) their indices in the trie
+    parent: IntArray  # (m,) the indices of their parents in the level above
+    token: IntArray  # (m,) the token that leads from the parent to the node
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trie:
-    """Prefix trees of ``n_samples`` samples; nodes ordered by sample, then by depth.
+    """The prefix trees of ``n_samples`` samples, with nodes ordered by sample, then by depth.
 
-    ``parent`` is -1 at the roots. ``edge_count`` is the number of sequences that take an edge;
-    divided by the node's total it is the share of sequences below that choice.
+    ``parent`` is -1 at the roots. ``edge_count`` is the number of sequences that use an edge.
+    Divided by the total of the node, it is the share of sequences that make this choice.
     """
 
     n_samples: int
     sample: IntArray  # (n,)
     depth: IntArray  # (n,)
     parent: IntArray  # (n,)
-    token: IntArray  # (n,) the choice that leads here; END at the roots
+    token: IntArray  # (n,) the choice that leads to the node; END at the roots
     edge_node: IntArray  # (e,) ascending
     edge_token: IntArray  # (e,)
     edge_count: IntArray  # (e,)
 
     @classmethod
     def of(cls, sequences: Sequences, n_samples: int) -> Trie:
-        """Merge each sample's sequences into a tree. Samples without any get a root that ends."""
+        """Merge the sequences of each sample into a tree.
+
+        Parameters
+        ----------
+        sequences : Sequences
+            The sequences of all samples.
+        n_samples : int
+            The number of samples. A sample without sequences gets a root whose only choice is END.
+
+        Returns
+        -------
+        Trie
+            One tree per sample.
+        """
         start = np.cumsum(sequences.length) - sequences.length
-        at = sequences.sample.copy()  # the node where each sequence stands; roots come first
+        at = sequences.sample.copy()  # the node that each sequence has reached; roots come first
         running = np.arange(len(at))
         sample = np.arange(n_samples)
         levels: list[tuple[IntArray, IntArray, IntArray]] = [
@@ -106,7 +119,7 @@ class Trie:
         levels: list[tuple[IntArray, IntArray, IntArray]],
         edges: list[tuple[IntArray, IntArray, IntArray]],
     ) -> Trie:
-        """Put nodes that were made level by level into their order by sample."""
+        """Sort nodes that were made level by level into their order by sample."""
         sample, parent, token = (np.concatenate(part) for part in zip(*levels, strict=True))
         depth = np.repeat(np.arange(len(levels)), [len(level[0]) for level in levels])
         order = np.lexsort((depth, sample))
@@ -143,12 +156,12 @@ class Trie:
         return np.bincount(self.sample[self.edge_node[ends]], minlength=self.n_samples)
 
     def take(self, samples: IntArray) -> Trie:
-        """The trees of the given samples, renumbered in their order."""
+        """Return the trees of the given samples, renumbered in that order."""
         bounds = np.searchsorted(self.sample, np.arange(self.n_samples + 1))
         nodes, new_sample = _ranges(bounds[samples], bounds[samples + 1])
         edge_bounds = np.searchsorted(self.edge_node, bounds)
         edges, edge_sample = _ranges(edge_bounds[samples], edge_bounds[samples + 1])
-        # Within a sample the order stays, so each number moves by its sample's shift.
+        # The order within a sample is unchanged, so all its indices shift by the same amount.
         n_nodes = bounds[samples + 1] - bounds[samples]
         shift = np.cumsum(n_nodes) - n_nodes - bounds[samples]
         parent = self.parent[nodes]
@@ -164,7 +177,7 @@ class Trie:
         )
 
     def levels(self) -> list[Level]:
-        """The nodes depth by depth, the roots first."""
+        """Return the nodes by depth, the roots first."""
         order = np.argsort(self.depth, kind="stable")
         bounds = np.searchsorted(self.depth[order], np.arange(self.depth.max(initial=-1) + 2))
         place = np.empty(len(order), dtype=np.intp)
@@ -175,35 +188,48 @@ class Trie:
         ]
 
     def right_choices(self, n_choices: int) -> sparse.csr_array:
-        """The mask (n, n_choices) of right choices at each node."""
-        there = np.ones(len(self.edge_node), dtype=bool)
+        """Return the mask (n, n_choices) of correct choices at each node."""
+        present = np.ones(len(self.edge_node), dtype=bool)
         return sparse.csr_array(
-            (there, (self.edge_node, self.edge_token)), shape=(len(self), n_choices)
+            (present, (self.edge_node, self.edge_token)), shape=(len(self), n_choices)
         )
 
     def child(self, node: IntArray, token: IntArray) -> IntArray:
-        """The node below ``node`` by ``token``; -1 where the tree has none, or ``node`` is -1."""
+        """Find the children of nodes.
+
+        Parameters
+        ----------
+        node : array of int, shape (m,)
+            The nodes; -1 stands for no node.
+        token : array of int, shape (m,)
+            The token that leads from each node to its child.
+
+        Returns
+        -------
+        array of int, shape (m,)
+            The children; -1 if there is no such child, or no node.
+        """
         below = np.flatnonzero(self.parent >= 0)
         width = int(max(self.token.max(initial=0), token.max(initial=0))) + 1
         keys = self.parent[below] * width + self.token[below]
         order = np.argsort(keys)
         wanted = node * width + token
-        found = np.searchsorted(keys[order], wanted).clip(max=max(len(keys) - 1, 0))
         if len(keys) == 0:
             return np.full(len(node), -1)
-        hit = (keys[order][found] == wanted) & (node >= 0)
-        return np.where(hit, below[order][found], -1)
+        position = np.searchsorted(keys[order], wanted).clip(max=len(keys) - 1)
+        exists = (keys[order][position] == wanted) & (node >= 0)
+        return np.where(exists, below[order][position], -1)
 
 
 def _merge(node: IntArray, token: IntArray) -> tuple[tuple[IntArray, IntArray, IntArray], IntArray]:
-    """The distinct pairs (node, token) with how often each occurs, and each input's place."""
+    """The distinct pairs (node, token) with their counts, and the pair of each input."""
     width = int(token.max(initial=0)) + 1
     keys, place, count = np.unique(node * width + token, return_inverse=True, return_counts=True)
     return (keys // width, keys % width, count), place
 
 
 def _ranges(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:
-    """The numbers of all half-open ranges one after the other, and the range of each."""
+    """The numbers of all half-open ranges, concatenated, and the range of each number."""
     length = last - first
     which = np.repeat(np.arange(len(first)), length)
     offset = np.cumsum(length) - length

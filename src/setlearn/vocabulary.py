@@ -1,4 +1,4 @@
-"""Tokens and ids: how inputs and the sequences of a set become numbers, and back."""
+"""Tokens and ids: turns the sequences of a set into numbers, and back."""
 
 from __future__ import annotations
 
@@ -9,22 +9,21 @@ from itertools import chain
 from typing import Any, Literal, TypeAlias
 
 from setlearn.errors import DataError, KindError, ParameterError
-from setlearn.label_sets import LabelSets
 from setlearn.ordering import canonical_rank
-from setlearn.sequence_sets import check_one_kind, read_sets_of_sequences
+from setlearn.set_reading import LabelSets, check_one_kind, read_sets_of_sequences
 from setlearn.trie import END, Sequences
 
 __all__ = ["Split", "Tokeniser", "Vocabulary", "read_elements"]
 
 Split: TypeAlias = Literal["char", "word"] | Callable[[str], Sequence[str]]
-"""How a text becomes tokens: by character, by white space, or by a function."""
+"""How a text is split into tokens: by character, at white space, or by a function."""
 
 JOINTS = ("", " ")
 
 
 @dataclass(frozen=True, slots=True)
 class Tokeniser:
-    """Splits texts into tokens, after bringing them into Unicode's composed form (NFC)."""
+    """Splits texts into tokens, after converting them to Unicode's composed form (NFC)."""
 
     split: Split
 
@@ -35,18 +34,18 @@ class Tokeniser:
             )
 
     def __call__(self, text: str) -> list[str]:
-        """The tokens of a text, in order."""
+        """Return the tokens of a text, in order."""
         text = composed(text)
         if self.split == "char":
             return list(text)
         return text.split() if self.split == "word" else list(self.split(text))
 
     def canonical(self, text: str) -> str:
-        """The text as answers will spell it: composed, and words one space apart."""
+        """Return the text as predictions spell it: composed, with one space between words."""
         return " ".join(self(text)) if self.split == "word" else composed(text)
 
     def joint(self, texts: Iterable[str]) -> str:
-        """What to put between tokens to get every one of these texts back."""
+        """Return the separator that turns the tokens of each of these texts back into the text."""
         if self.split in ("char", "word"):
             return "" if self.split == "char" else " "
         texts = list(texts)
@@ -54,40 +53,61 @@ class Tokeniser:
             if all(joint.join(self(text)) == text for text in texts):
                 return joint
         raise DataError(
-            "the tokens of some text in Y join neither directly nor with spaces to that text "
-            "again, so answers could not be written; give the elements as tuples of tokens"
+            "the tokens of some text in Y cannot be joined to that text again, neither directly "
+            "nor with spaces, so predictions could not be written; use tuples of tokens as elements"
         )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Vocabulary:
-    """The choices of a set of sequences: the end symbol, then every token seen in training.
+    """The choices for sets of sequences: the end symbol, then every token seen in training.
 
-    ``kind`` is what an element is to the user: str, tuple, or frozenset for sets of sets. An
-    inner set is one canonical sequence, its tokens in ascending order, so that the order in
-    which it was written cannot matter.
+    ``kind`` is the type of the elements for the user: str, tuple, or frozenset for sets of sets.
+    An inner set is stored as one sequence, with its tokens in ascending order, so that the order
+    in which it was written does not matter. ``joint`` is the separator between the tokens of a
+    string.
     """
 
-    tokens: tuple[Hashable, ...]  # token k has the id k + 1, for 0 is the end
+    tokens: tuple[Hashable, ...]  # token k has the id k + 1; the id 0 is END
     kind: type
     tokeniser: Tokeniser
     joint: str = ""
 
     @classmethod
     def learn(cls, sets: LabelSets, tokeniser: Tokeniser) -> Vocabulary:
-        """Collect the tokens of training sets."""
+        """Collect the tokens of training sets.
+
+        Parameters
+        ----------
+        sets : list of frozenset
+            The training sets, as `read_elements` returns them.
+        tokeniser : Tokeniser
+            Splits strings into tokens.
+
+        Returns
+        -------
+        Vocabulary
+            All tokens, sorted.
+
+        Raises
+        ------
+        DataError
+            If the tokens of a string cannot be joined to that string again.
+        KindError
+            If the elements are of different kinds.
+        """
         kind = check_one_kind(sets, "y") or str
         joint = tokeniser.joint(chain(*sets)) if kind is str else ""  # type: ignore[arg-type]
-        found = {token for element in chain(*sets) for token in _split(element, tokeniser)}
-        return cls(tuple(sorted(found, key=canonical_rank)), kind, tokeniser, joint)
+        tokens = {token for element in chain(*sets) for token in _split(element, tokeniser)}
+        return cls(tuple(sorted(tokens, key=canonical_rank)), kind, tokeniser, joint)
 
     @property
     def n_choices(self) -> int:
-        """All tokens and the end symbol."""
+        """The number of tokens, plus one for the end symbol."""
         return len(self.tokens) + 1
 
     def encode(self, sets: LabelSets) -> Sequences:
-        """Ids of all sequences, all of whose tokens must have been seen in training."""
+        """Return the ids of all sequences; every token must have been seen in training."""
         ids = {token: number for number, token in enumerate(self.tokens, END + 1)}
         coded = []
         for elements in sets:
@@ -98,41 +118,66 @@ class Vocabulary:
         return Sequences.of(coded)
 
     def split_unseen(self, sets: LabelSets) -> tuple[LabelSets, list[tuple[int, Hashable]]]:
-        """The sets without sequences that hold an unseen token, and those with their samples."""
+        """Return the sets without unseen elements, and the unseen ones as pairs (sample, element).
+
+        An element is unseen if one of its tokens was not seen in training.
+        """
         seen = frozenset(self.tokens)
         known, unseen = [], []
         for index, elements in enumerate(sets):
-            strange = {e for e in elements if not seen.issuperset(_split(e, self.tokeniser))}
-            unseen += [(index, element) for element in strange]
-            known.append(elements - strange)
+            new = {e for e in elements if not seen.issuperset(_split(e, self.tokeniser))}
+            unseen += [(index, element) for element in new]
+            known.append(elements - new)
         return known, unseen
 
     def spelled_by(self, tokens: Iterable[Hashable]) -> list[int]:
-        """The choice that each of these tokens is, END for those that are none."""
+        """Return the choice that stands for each of these tokens, END for tokens that are none."""
         ids = {token: number for number, token in enumerate(self.tokens, END + 1)}
         return [ids.get(token, END) for token in tokens]
 
     def length(self, element: Any) -> int:
-        """How many tokens an element has."""
+        """Return the number of tokens of an element."""
         return len(_split(element, self.tokeniser))
 
     def decode(self, ids: Iterable[int]) -> Any:
-        """The element that a sequence of ids stands for."""
+        """Return the element for a sequence of ids."""
         tokens = [self.tokens[number - 1] for number in ids]
         return self.joint.join(tokens) if self.kind is str else self.kind(tokens)  # type: ignore[arg-type]
 
     def name(self, choice: int) -> str:
-        """A choice as people read it."""
+        """Return the name of a choice for people to read."""
         return "(end)" if choice == END else str(self.tokens[choice - 1])
 
 
 def composed(text: str) -> str:
-    """The text in Unicode's composed form (NFC), in which equal looks mean equal strings."""
+    """Return the text in Unicode's composed form (NFC), so that equal texts are equal strings."""
     return unicodedata.normalize("NFC", text)
 
 
 def read_elements(Y: Any, tokeniser: Tokeniser, name: str) -> LabelSets:
-    """Sets of sequences, texts in composed form: no empty sequence, nothing unhashable."""
+    """Read sets of sequences, with texts in composed form.
+
+    Parameters
+    ----------
+    Y : iterable of sets of sequences
+        The samples.
+    tokeniser : Tokeniser
+        Splits strings into tokens.
+    name : str
+        The name of the argument in error messages.
+
+    Returns
+    -------
+    list of frozenset
+        One set per sample.
+
+    Raises
+    ------
+    DataError
+        If a sequence is empty.
+    KindError
+        If a sample is not a set, an element is not a sequence, or a token cannot be hashed.
+    """
     sets = [
         frozenset(tokeniser.canonical(e) if isinstance(e, str) else e for e in elements)
         for elements in read_sets_of_sequences(Y, name)
@@ -150,9 +195,8 @@ def read_elements(Y: Any, tokeniser: Tokeniser, name: str) -> LabelSets:
                 ) from error
             if empty:
                 raise DataError(
-                    f"sample {index} of {name} holds an empty sequence ({element!r}); leave it "
-                    "out: a set without elements is an ordinary answer, an element without "
-                    "tokens is not"
+                    f"sample {index} of {name} holds an empty sequence ({element!r}); remove it. "
+                    "A set may be empty, but its elements may not"
                 )
     return sets
 

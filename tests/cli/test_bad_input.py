@@ -26,7 +26,7 @@ FILES = {
     "broken.jsonl": (b'{"text": "a"}\n{"te', "broken.jsonl, line 2: is not JSON"),
     "other.jsonl": (b'{"txt": "a"}\n', "there is no column 'text'; did you mean 'txt'?"),
     "mixed.jsonl": (b'{"text": {"a": 1}}\n', "mixed.jsonl, line 1: column 'text' holds {'a': 1}"),
-    "cut.csv.gz": (gzip.compress(b"text,tags\na,b\n")[:-9], "compressed, but cut short or damaged"),
+    "cut.csv.gz": (gzip.compress(b"text,tags\na,b\n")[:-9], "incomplete or damaged"),
 }
 
 
@@ -54,7 +54,7 @@ def test_a_file_that_is_not_there(tagger, verb):
 def test_the_right_encoding(tagger, tmp_path):
     (tmp_path / "latin.csv").write_bytes(b"text\nboat caf\xe9\n")
     command = ("predict", tagger, tmp_path / "latin.csv")
-    assert "--encoding latin-1" in run(*command).err
+    assert "encoding='latin-1'" in run(*command).err
     assert run(*command, "--encoding", "latin-1").answers == [{"prediction": ["sea"]}]
     assert run(*command, "--encoding", "morse").code == 2
 

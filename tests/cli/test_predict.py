@@ -105,7 +105,7 @@ class TestBadRows:
         assert len(ended.answers) == 3
         assert ended.err == (
             "setlearn: broken.jsonl, line 4: is not JSON (Expecting value at character 9); "
-            "correct it, or leave such rows out with --skip-bad\n"
+            "correct it, or pass skip_bad=True to leave such rows out\n"
         )
 
     def test_a_row_that_the_model_cannot_read(self, tagger, broken):

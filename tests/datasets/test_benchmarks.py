@@ -89,7 +89,7 @@ class TestFolder:
     )
     def test_a_file_that_does_not_fit_together(self, folder, changes):
         np.savez(folder / "yeast.npz", **parts(**changes))
-        with pytest.raises(DataError, match=r"yeast\.npz .* cannot be read: .*fetch it again"):
+        with pytest.raises(DataError, match=r"yeast\.npz .* cannot be read: .*download it again"):
             load_benchmark("yeast")
 
     @pytest.mark.parametrize("content", [b"", b"no zip at all", b"PK\x03\x04 cut off"])

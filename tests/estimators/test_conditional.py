@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from setlearn.scorers.conditional import random_parts
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -12,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 
 from setlearn import SetClassifier
 from setlearn.errors import ParameterError
+from setlearn.estimators.completion import random_parts
 from setlearn.metrics import mean_f1
 from setlearn.rules import ExpectedF, Margin, Threshold, TopK
 from tests.estimators.data import as_sets

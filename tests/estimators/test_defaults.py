@@ -60,9 +60,9 @@ def test_sets_that_go_together_are_learned_from_examples():
 
 def test_examples_are_found_only_for_rules_that_look_at_them():
     plain = SetClassifier(QUICK, Threshold(), cv=2, random_state=0).fit(X, Y)
-    assert plain.scorer_.start(X).nodes.examples is None
+    assert plain._score(X).examples is None
     joint = SetClassifier(QUICK, ExpectedF(joint=True), cv=2, random_state=0).fit(X, Y)
-    examples = joint.scorer_.start(X[:5]).nodes.examples
+    examples = joint._score(X[:5]).examples
     assert examples.weights.shape == (5, examples.sets.shape[0])
 
 

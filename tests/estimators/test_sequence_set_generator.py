@@ -34,7 +34,12 @@ from setlearn.rules import LambdaCNN, LambdaRNN, Margin, Threshold, TopK
 
 DATA = os.environ.get("SETLEARN_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="SETLEARN_DATA names no data folder")
-SMALL = {"network": LSTM(16, 16, 32), "learning_rate": 0.01, "random_state": 0}
+SMALL = {"network": LSTM(16, 16, 32), "random_state": 0}
+
+
+def steps(n, **settings):
+    """A training of that many steps, which learns fast."""
+    return Training(max_steps=n, learning_rate=0.01, **settings)
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +55,7 @@ def reversals():
     """A small model: a word maps to itself and its reverse; words of x to nothing."""
     X = ["ab", "cd", "ef", "gab", "xx", "dce"] * 3
     Y = [set() if "x" in x else {x, x[::-1]} for x in X]
-    model = SequenceSetGenerator(training=Training(validation=0, max_steps=200), **SMALL).fit(X, Y)
+    model = SequenceSetGenerator(training=steps(200, validation=0), **SMALL).fit(X, Y)
     return model, X[:6], [frozenset(y) for y in Y[:6]]
 
 
@@ -79,7 +84,7 @@ def test_a_map_of_200_strings_is_memorised_exactly():
 
 def test_prefixes_of_one_another_both_come_out():
     X, Y = ["p", "q", "r"] * 4, [{"ab", "abc"}, {"a", "ab", "b"}, {"abc"}] * 4
-    model = SequenceSetGenerator(training=Training(validation=0, max_steps=200), **SMALL).fit(X, Y)
+    model = SequenceSetGenerator(training=steps(200, validation=0), **SMALL).fit(X, Y)
     assert model.predict(["p", "q", "r"]) == [{"ab", "abc"}, {"a", "ab", "b"}, {"abc"}]
 
 
@@ -127,7 +132,7 @@ def test_unicode_is_kept_and_composed():
     composed, decomposed = "é", unicodedata.normalize("NFD", "é")
     X = [composed, "ñ", "日本"] * 4
     Y = [{composed + "a"}, {"ñandú", "日"}, {"👍🏽", "Ω"}] * 4
-    model = SequenceSetGenerator(training=Training(validation=0, max_steps=250), **SMALL).fit(X, Y)
+    model = SequenceSetGenerator(training=steps(250, validation=0), **SMALL).fit(X, Y)
     assert model.predict([decomposed, "ñ", "日本"]) == [{"éa"}, {"ñandú", "日"}, {"👍🏽", "Ω"}]
     assert model.score([decomposed], [{unicodedata.normalize("NFD", "éa")}]) == 1.0
 
@@ -137,7 +142,7 @@ def test_sets_of_sets_do_not_depend_on_the_order_they_were_given_in():
     one = [{frozenset(["b", "a"]), frozenset([3])}, {frozenset(["c", "a", "b"])}] * 4
     two = [{frozenset([3]), frozenset(["a", "b"])}, {frozenset(["b", "c", "a"])}] * 4
     first, second = (
-        SequenceSetGenerator(training=Training(validation=0, max_steps=150), **SMALL).fit(X, Y)
+        SequenceSetGenerator(training=steps(150, validation=0), **SMALL).fit(X, Y)
         for Y in (one, two)
     )
     assert first.predict(["p", "q"]) == second.predict(["p", "q"]) == one[:2]
@@ -147,24 +152,22 @@ def test_sets_of_sets_do_not_depend_on_the_order_they_were_given_in():
 def test_a_token_may_be_any_hashable():
     X = [[1, "a"], [(2, 3)], [None, 1.5, "a"]] * 4
     Y = [{(1, "1")}, {((2, 3), None), ("a",)}, set()] * 4
-    model = SequenceSetGenerator(training=Training(validation=0, max_steps=150), **SMALL).fit(X, Y)
+    model = SequenceSetGenerator(training=steps(150, validation=0), **SMALL).fit(X, Y)
     assert model.predict(X[:3]) == [frozenset(y) for y in Y[:3]]
 
 
 def test_words_and_a_given_tokeniser():
     X, Y = ["the cat", "a dog"] * 4, [{"le chat", "un chat"}, {"un chien"}] * 4
-    words = SequenceSetGenerator(
-        tokens="word", training=Training(validation=0, max_steps=120), **SMALL
-    ).fit(X, Y)
+    words = SequenceSetGenerator(tokens="word", training=steps(120, validation=0), **SMALL).fit(
+        X, Y
+    )
     assert words.predict(["the cat"]) == [{"le chat", "un chat"}]
     assert words.vocabulary_.tokens == ("chat", "chien", "le", "un")
 
     def pairs(text):
         return [text[i : i + 2] for i in range(0, len(text), 2)]
 
-    mixed = SequenceSetGenerator(
-        tokens=("word", pairs), training=Training(validation=0, max_steps=150), **SMALL
-    )
+    mixed = SequenceSetGenerator(tokens=("word", pairs), training=steps(150, validation=0), **SMALL)
     assert mixed.fit(X, Y).predict(["a dog"]) == [{"un chien"}]
 
 
@@ -172,11 +175,11 @@ def test_numeric_inputs_vectors_and_series():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2)) + np.repeat([[4, 0], [0, 4], [-4, -4]], 20, axis=0)
     Y = [{"a", "ab"}] * 20 + [{"b"}] * 20 + [set()] * 20
-    model = SequenceSetGenerator(training=Training(validation=0, max_steps=150), **SMALL).fit(X, Y)
+    model = SequenceSetGenerator(training=steps(150, validation=0), **SMALL).fit(X, Y)
     assert model.score(X, Y) > 0.95
     series = np.stack([X, X], axis=1)  # (60, 2 steps, 2)
     assert (
-        SequenceSetGenerator(training=Training(validation=0, max_steps=150), **SMALL)
+        SequenceSetGenerator(training=steps(150, validation=0), **SMALL)
         .fit(series, Y)
         .score(series, Y)
         > 0.95
@@ -201,9 +204,7 @@ def test_numeric_inputs_vectors_and_series():
 )
 def test_any_rule_works_with_the_network(rule):
     X, Y = random_map(40, seed=1)
-    model = SequenceSetGenerator(
-        rule=rule, training=Training(validation=0, max_steps=60), max_nodes=50, **SMALL
-    )
+    model = SequenceSetGenerator(rule=rule, training=steps(60, validation=0), max_nodes=50, **SMALL)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TruncationWarning)
         answers = model.fit(X, Y).predict(X)
@@ -227,7 +228,7 @@ def test_the_four_systems_run_on_real_data(name, tokens):
     ]
     for rule in systems:
         model = SequenceSetGenerator(
-            rule=rule, tokens=tokens, training=Training(max_steps=60), max_nodes=40, **SMALL
+            rule=rule, tokens=tokens, training=steps(60), max_nodes=40, **SMALL
         ).fit(X[:120], Y[:120])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TruncationWarning)
@@ -237,7 +238,7 @@ def test_the_four_systems_run_on_real_data(name, tokens):
 
 def test_same_seed_same_sets_whatever_the_batch_and_the_threads():
     X, Y = random_map(60, seed=2)
-    settings = {"max_steps": 120, "max_nodes": 100, **SMALL}
+    settings = {"training": steps(120), "max_nodes": 100, **SMALL}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TruncationWarning)
         model = SequenceSetGenerator(**settings).fit(X, Y)
@@ -255,20 +256,22 @@ def test_bounds_cut_off_flag_and_warn_once():
         rule=Margin(1.0, min_size=1),
         max_size=5,
         max_nodes=40,
-        training=Training(max_steps=20),
+        training=steps(20),
         **SMALL,
     ).fit(X, Y)
     with pytest.warns(TruncationWarning, match=r"30 of 30 predicted sets were cut off") as caught:
         answers = greedy.predict(X)
     assert len(caught) == 1
-    assert greedy.truncated_.all()
+    with pytest.warns(TruncationWarning):
+        assert all(ranking.truncated for ranking in greedy.predict_ranked(X))
+    assert greedy.trace(X[0]).truncated
     assert max(map(len, answers)) <= 5
     assert "cut off" in str(greedy.trace(X[0]))
 
 
 def test_history_and_held_out_samples():
     X, Y = random_map(100, seed=4)
-    model = SequenceSetGenerator(training=Training(max_steps=150), **SMALL).fit(X, Y)
+    model = SequenceSetGenerator(training=steps(150), **SMALL).fit(X, Y)
     epoch = model.history_[-1]
     assert {"loss", "held_out_f1", "held_out_loss", "seconds", "epoch", "step"} <= set(epoch)
     assert 0 <= epoch["held_out_f1"] <= 1
@@ -287,11 +290,13 @@ KILLED = """
 import sys, torch
 torch.set_num_threads(1)
 from setlearn import SequenceSetGenerator
-from setlearn.networks import LSTM
+from setlearn.networks import LSTM, Training
 X = [f"{i:03d}" for i in range(120)]
 Y = [{x[0], x[1:]} for x in X]
 model = SequenceSetGenerator(
-    LSTM(8, 8, 16), max_steps=400, random_state=0, checkpoint=sys.argv[1] or None
+    LSTM(8, 8, 16),
+    training=Training(max_steps=400, checkpoint=sys.argv[1] or None),
+    random_state=0,
 ).fit(X, Y)
 torch.save([p for p in model.network_.state_dict().values()], sys.argv[2])
 """
@@ -315,7 +320,8 @@ def test_a_killed_fit_resumes_to_the_same_weights(tmp_path):
 
 
 def test_a_checkpoint_of_other_data_is_refused(tmp_path):
-    settings = {"max_steps": 60, "checkpoint": tmp_path, **SMALL}
+    training = Training(max_steps=60, checkpoint=tmp_path, learning_rate=0.01)
+    settings = {"training": training, **SMALL}
     SequenceSetGenerator(**settings).fit(["ab", "cd"] * 6, [{"x"}, {"y"}] * 6)
     with pytest.raises(ParameterError, match="another run"):
         SequenceSetGenerator(**settings).fit(["ab", "cd"] * 6, [{"y"}, {"x"}] * 6)
@@ -341,7 +347,7 @@ class Broken:
     ("X", "Y", "parameters", "error", "message"),
     [
         (["a"], ["abc"], {}, KindError, "sample 0 of y is the str 'abc'"),
-        (["a"], [{1}], {}, KindError, "sample 0 of y holds the int 1, which is no sequence"),
+        (["a"], [{1}], {}, KindError, "sample 0 of y holds the int 1, which is not a sequence"),
         (["a", "b"], [{"a"}, {""}], {}, DataError, "sample 1 of y holds an empty sequence"),
         (["a"], [{()}], {}, DataError, "sample 0 of y holds an empty sequence"),
         (["a"], [{frozenset()}], {}, DataError, "sample 0 of y holds an empty sequence"),
@@ -357,27 +363,27 @@ class Broken:
         (["a"], [[[["a"], "b"]]], {}, KindError, "cannot be hashed"),
         (["a"], np.zeros((1, 2)), {}, KindError, "y is a matrix"),
         (["a"], [{"a"}], {"network": "gru"}, ParameterError, "network must be one of"),
-        (["a"], [{"a"}], {"network": 3}, ParameterError, "is an object with a method build"),
-        (["a"], [{"a"}], {"network": LSTM}, ParameterError, "is an object with a method build"),
+        (["a"], [{"a"}], {"network": 3}, ParameterError, "or a scorer with the methods start"),
+        (["a"], [{"a"}], {"network": LSTM}, ParameterError, "or a scorer with the methods start"),
         (["a"], [{"a"}], {"network": LSTM(0)}, ParameterError, "embedding must be"),
         (["a"], [{"a"}], {"network": Broken()}, DataError, "RuntimeError: no such thing"),
         (["a"], [{"abc"}], {"rule": Margin([0.1, 0.2])}, ParameterError, "lam has 2 values"),
-        (["a"], [{"a"}], {"checkpoint": "folder"}, ParameterError, "set random_state"),
-        (["a"], [{"a"}], {"unknown": "drop"}, ParameterError, "unknown must be"),
+        (["a"], [{"a"}], {"training__checkpoint": "folder"}, ParameterError, "set random_state"),
+        (["a"], [{"a"}], {"training": {"max_steps": 1}}, ParameterError, "training must be a"),
         (["a"], [{"a"}], {"network": WrongShapes()}, DataError, "answered logits of shape"),
         (["a"], [{"a"}], {"rule": "margin"}, ParameterError, "rule must be one of"),
         (["a"], [{"a"}], {"tokens": "syllable"}, ParameterError, "tokens must be"),
         (["a"], [{"a"}], {"tokens": ("char",)}, ParameterError, "tokens must be one way"),
-        (["a"], [{"a b"}], {"tokens": lambda t: [t[0]]}, DataError, "join neither"),
+        (["a"], [{"a b"}], {"tokens": lambda t: [t[0]]}, DataError, "cannot be joined"),
         (["a"], [{"a"}], {"max_size": 0}, ParameterError, "max_size must be"),
         (["a"], [{"a"}], {"max_length": 0}, ParameterError, "max_length must be"),
-        (["a"], [{"a"}], {"batch_size": 0}, ParameterError, "batch_size must be"),
-        (["a"], [{"a"}], {"validation": 1.5}, ParameterError, "validation must be"),
-        (["a"], [{"a"}], {"device": "abacus"}, ParameterError, "device 'abacus'"),
+        (["a"], [{"a"}], {"training__batch_size": 0}, ParameterError, "batch_size must be"),
+        (["a"], [{"a"}], {"training__validation": 1.5}, ParameterError, "validation must be"),
+        (["a"], [{"a"}], {"training__device": "abacus"}, ParameterError, "device 'abacus'"),
     ],
 )
 def test_bad_input_is_refused_before_training(X, Y, parameters, error, message):
-    model = SequenceSetGenerator(training=Training(max_steps=1), **parameters)
+    model = SequenceSetGenerator(training=Training(max_steps=1)).set_params(**parameters)
     with pytest.raises(error, match=message) as caught:
         model.fit(X, Y)
     assert isinstance(caught.value, SetlearnError)
@@ -416,19 +422,21 @@ def test_unseen_tokens_in_known_follow_unknown(reversals):
     model, _X, _Y = reversals
     with pytest.raises(DataError, match=r"1 known sequence\(s\) hold tokens never seen .* 'zq'"):
         model.complete(["ab"], [{"ab", "zq"}])
-    lenient = copy(model).set_params(unknown="ignore")
     with pytest.warns(UnknownLabelWarning, match="ignored"):
-        assert lenient.complete(["ab"], [{"ab", "zq"}]) == [{"ba"}]
+        assert model.complete(["ab"], [{"ab", "zq"}], unknown="ignore") == [{"ba"}]
+    with pytest.raises(ParameterError, match='unknown must be "error" or "ignore"'):
+        model.complete(["ab"], [{"ab"}], unknown="drop")
     with pytest.raises(DataError, match="sample 1 of y holds 'qq'"):
         model.with_rule(Margin(), ["ab", "cd"], [{"ab"}, {"qq"}])
 
 
 def test_a_fit_that_fails_leaves_the_old_model_whole(tmp_path):
     X, Y = ["p", "q"] * 4, [{"ab"}, {"b"}] * 4
-    model = SequenceSetGenerator(training=Training(validation=0, max_steps=100), **SMALL).fit(X, Y)
+    model = SequenceSetGenerator(training=steps(100, validation=0), **SMALL).fit(X, Y)
     (tmp_path / "file").write_text("in the way")
+    model.set_params(training__checkpoint=tmp_path / "file")
     with pytest.raises(ParameterError, match="must be a folder"):
-        model.set_params(checkpoint=tmp_path / "file").fit(["x", "y"] * 4, [{"c"}, {"d"}] * 4)
+        model.fit(["x", "y"] * 4, [{"c"}, {"d"}] * 4)
     assert model.predict(["p", "q"]) == [{"ab"}, {"b"}]
 
 
@@ -443,27 +451,26 @@ def test_bounds_can_be_changed_after_fit(reversals):
 def test_known_sequences_neither_cut_off_nor_flood(reversals):
     model, _, _ = reversals
     assert model.complete(["ab"], [{"ababababab"}]) == [{"ab", "ba"}]  # longer than max_length
-    assert not model.truncated_.any()
     assert model.complete(["ab"], [{"fe"}]) == [{"ab", "ba"}]  # which the model finds improbable
 
 
 def test_white_space_of_words_is_one_space():
     X, Y = ["a", "b"] * 4, [{"x  y"}, {"z\nw"}] * 4
-    model = SequenceSetGenerator(
-        tokens="word", training=Training(validation=0, max_steps=100), **SMALL
-    ).fit(X, Y)
+    model = SequenceSetGenerator(tokens="word", training=steps(100, validation=0), **SMALL).fit(
+        X, Y
+    )
     assert model.predict(["a", "b"]) == [{"x y"}, {"z w"}]
     assert model.score(X, Y) == 1.0
 
 
 def test_trace_takes_what_predict_takes():
     X = np.array([[0.0, 1.0], [1.0, 0.0]] * 4)
-    numbers = SequenceSetGenerator(training=Training(validation=0, max_steps=60), **SMALL).fit(
+    numbers = SequenceSetGenerator(training=steps(60, validation=0), **SMALL).fit(
         X, [{"a"}, {"b"}] * 4
     )
     assert numbers.trace(X[0]).result == numbers.predict(X[:1])[0]
     ids = [np.array([1, 2]), np.array([3])] * 4
-    tokens = SequenceSetGenerator(training=Training(validation=0, max_steps=60), **SMALL).fit(
+    tokens = SequenceSetGenerator(training=steps(60, validation=0), **SMALL).fit(
         ids, [{"a"}, {"b"}] * 4
     )
     assert tokens.trace(ids[0]).result == tokens.predict(ids[:1])[0]
@@ -472,5 +479,5 @@ def test_trace_takes_what_predict_takes():
 def test_inputs_may_come_from_a_generator():
     """They are read once: a second reading would find nothing left."""
     X, Y = ["ab", "cd"] * 6, [{"x"}, {"y"}] * 6
-    model = SequenceSetGenerator(training=Training(validation=0, max_steps=60), **SMALL)
+    model = SequenceSetGenerator(training=steps(60, validation=0), **SMALL)
     assert model.fit((x for x in X), iter(Y)).predict(iter(X[:2])) == [{"x"}, {"y"}]

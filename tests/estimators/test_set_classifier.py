@@ -159,15 +159,16 @@ def test_known_labels_let_nothing_in_that_was_out():
 
 
 def test_unknown_labels_among_the_known_ones_are_counted():
-    ignoring = SetClassifier(LogisticRegression(), Margin(), cv=2, unknown="ignore", random_state=0)
+    ignoring = SetClassifier(LogisticRegression(), Margin(), cv=2, random_state=0)
     ignoring.fit(X, SETS)
+    given = [{"mud", "air"}, {"mud", "rock"}, set()]
     with pytest.warns(UnknownLabelWarning, match=r"3 known element\(s\).*'mud'.*ignored") as caught:
-        others = ignoring.complete(X[:3], [{"mud", "air"}, {"mud", "rock"}, set()])
+        others = ignoring.complete(X[:3], given, unknown="ignore")
     assert len(caught) == 1
     assert caught[0].filename == __file__
     assert others == ignoring.complete(X[:3], [{"air"}, set(), set()])
     with pytest.warns(UnknownLabelWarning, match=r"1 known element\(s\).*'mud'"):
-        trace = ignoring.trace(X[0], {"mud", "air"})
+        trace = ignoring.trace(X[0], {"mud", "air"}, unknown="ignore")
     assert trace.known == {"air"}
 
 

@@ -65,13 +65,13 @@ def test_sparse_rows(birds):
 def test_without_a_label_file_all_attributes_are_columns(birds):
     rows = open_rows(birds("0.5,hook,3,1,1\n", xml=None))
     assert (rows.target, rows.columns[-1]) == (None, "black")
-    assert rows.notes == ["no label file, so that all attributes are read as columns"]
+    assert rows.notes == ["there is no label file, so all attributes are read as columns"]
     assert next(rows).record["red"] == "1"
     rows.close()
     assert records(birds("{0 1, 3 1}\n", xml=None)) == [{"x": {"wings": 1.0, "red": 1.0}}]
 
 
-def test_a_label_file_can_be_told_and_its_own_name_goes_first(birds, tmp_path):
+def test_a_label_file_can_be_given_and_the_full_name_is_tried_first(birds, tmp_path):
     path = birds("0.5,hook,3,1,1\n")
     (tmp_path / "birds-train.xml").write_text('<labels><label name="red"/></labels>')
     assert records(path)[0]["labels"] == ["red"]
@@ -84,7 +84,7 @@ def test_a_label_file_can_be_told_and_its_own_name_goes_first(birds, tmp_path):
     ("xml", "problem"),
     [
         ('<labels><label name="red"/><label name="pink"/></labels>', "1 label.* pink; check"),
-        ('<labels><label name="beak shape"/></labels>', r"'beak shape' takes the values \['hook'"),
+        ('<labels><label name="beak shape"/></labels>', r"'beak shape' has the values \['hook'"),
         ("<labels/>", "birds.xml names no labels"),
         ("<labels>\n<label/></labels>", "birds.xml, line 2: a label has no name"),
         ("<labels>", "birds.xml is not XML"),
@@ -99,12 +99,12 @@ def test_a_bad_label_file_is_an_error(birds, xml, problem):
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("1,hook,3", "does not fit the attributes that are declared: '1,hook,3'"),
-        ("x,hook,3,1,1", "does not fit"),
-        ("1,100%,3,1,1", "does not fit"),
-        ("1,hook,inf,1,1", "does not fit"),
-        ("1,'hook,3,1,1", "does not fit"),
-        ("{9 1}", "does not fit"),
+        ("1,hook,3", "does not match the declared attributes: '1,hook,3'"),
+        ("x,hook,3,1,1", "does not match"),
+        ("1,100%,3,1,1", "does not match"),
+        ("1,hook,inf,1,1", "does not match"),
+        ("1,'hook,3,1,1", "does not match"),
+        ("{9 1}", "does not match"),
         ("1,hook,3,?,1", r"the label 'red' is \?, neither 0 nor 1"),
     ],
 )
@@ -120,7 +120,7 @@ def test_a_bad_line_is_named_or_left_out(birds, line, problem):
 @pytest.mark.parametrize("line", ["1,hook,3,1,1", "{9 1}", "{0 x}", "{0}"])
 def test_a_bad_sparse_line_is_named_or_left_out(birds, line):
     path = birds(f"{{0 1}}\n{line}\n{{0 3}}\n")
-    with pytest.raises(DataError, match=r"birds-train.arff, line 10: does not fit"):
+    with pytest.raises(DataError, match=r"birds-train.arff, line 10: does not match"):
         records(path)
     assert [record["x"]["wings"] for record in left_out(path)[0]] == [1, 3]
 
@@ -128,10 +128,13 @@ def test_a_bad_sparse_line_is_named_or_left_out(birds, line):
 @pytest.mark.parametrize(
     ("header", "problem"),
     [
-        (HEADER.replace("integer", "date"), "arff, line 5: .* is no declaration known here"),
-        (HEADER.replace("wings", "n"), "arff, line 5: '@attribute n .* declares a name once more"),
-        (HEADER.replace("n integer", ""), "arff, line 5: '@attribute' is no declaration"),
-        ("@relation r\n@data\n", "arff, line 2: '@data' is no declaration"),
+        (HEADER.replace("integer", "date"), "arff, line 5: .* is not a declaration"),
+        (
+            HEADER.replace("wings", "n"),
+            "arff, line 5: '@attribute n .* declares a name for the second time",
+        ),
+        (HEADER.replace("n integer", ""), "arff, line 5: '@attribute' is not a declaration"),
+        ("@relation r\n@data\n", "arff, line 2: '@data' is not a declaration"),
         (HEADER.replace("@data", ""), "has no @data line"),
         (HEADER.replace("wings", "labels"), "has an attribute 'labels'"),
     ],

@@ -14,7 +14,7 @@ from tests.files.gathered import DATA, left_out, needs_data, places, records
     ("line", "problem"),
     [
         ('{"x": 1', "is not JSON .* at character 8"),
-        ('{"x": NaN}', "holds NaN, which JSON does not know"),
+        ('{"x": NaN}', "holds NaN, which is not JSON"),
         ('{"x": [-Infinity]}', "holds -Infinity"),
         ("[1, 2]", r"holds \[1, 2\], not an object"),
         ("null", "holds None, not an object"),
@@ -25,7 +25,9 @@ from tests.files.gathered import DATA, left_out, needs_data, places, records
 def test_a_bad_line_is_named_or_left_out(tmp_path, line, problem):
     path = tmp_path / "a.jsonl"
     path.write_text(f'{{"x": 0}}\n\n{line}\n{{"x": 2}}\n')
-    with pytest.raises(DataError, match=f"a.jsonl, line 3: .*{problem}.*; correct it, or leave"):
+    with pytest.raises(
+        DataError, match=f"a.jsonl, line 3: .*{problem}.*; correct it, or pass skip_bad=True"
+    ):
         records(path)
     kept, bad = left_out(path)
     assert kept == [{"x": 0}, {"x": 2}]
@@ -59,7 +61,7 @@ def test_lines_under_the_name_of_an_array_are_read_as_lines(tmp_path):
     path = tmp_path / "a.json"
     path.write_text('\n{"x": 1}\n{"x": 2}\n')
     with open_rows(path) as rows:
-        assert rows.notes == ["holds no array, so it is read as one JSON object a line"]
+        assert rows.notes == ["the file holds no array, so it is read as one JSON object per line"]
         assert [row.place for row in rows] == ["a.json, line 2", "a.json, line 3"]
 
 

@@ -1,4 +1,4 @@
-"""NumPy's files."""
+"""NumPy files."""
 
 import gzip
 import io
@@ -123,7 +123,7 @@ def test_a_row_of_other_numbers_is_named_or_left_out(tmp_path):
     path = tmp_path / "a.npz"
     np.savez(path, X=X, Y=Y * [[1], [1], [2]])
     with pytest.raises(
-        DataError, match=r"a.npz, row 3: Y holds 2, but label sets are made of 0 and 1"
+        DataError, match=r"a.npz, row 3: Y holds 2, but label sets consist of 0 and 1"
     ):
         records(path)
     assert len(left_out(path)[0]) == 2

@@ -34,10 +34,12 @@ def test_the_suffix_tells_the_format_and_the_first_bytes_the_compression(tmp_pat
     assert records(str(path)) == BIRDS
 
 
-def test_a_format_can_be_told(tmp_path):
+def test_a_format_can_be_given(tmp_path):
     path = tmp_path / "birds.txt"
     path.write_text(TABLE)
-    with pytest.raises(ParameterError, match=r"'birds.txt' does not tell.*--format: jsonl, json"):
+    with pytest.raises(
+        ParameterError, match=r"'birds.txt' has no suffix.*pass format=, one of jsonl, json"
+    ):
         open_rows(path)
     with pytest.raises(ParameterError, match="no format 'excel'; choose one of jsonl"):
         open_rows(path, format="excel")
@@ -45,7 +47,7 @@ def test_a_format_can_be_told(tmp_path):
         assert (rows.name, rows.format, rows.notes) == ("birds.txt", "csv", [])
 
 
-def test_standard_input_is_guessed_and_said(standard_input):
+def test_the_format_of_standard_input_is_guessed_and_noted(standard_input):
     for content, format_name in [(b'\xef\xbb\xbf {"x": 1}', "jsonl"), (b'[{"x": 1}]', "json")]:
         standard_input(content)
         rows = open_rows("-")
@@ -122,13 +124,13 @@ def test_damaged_compression_is_an_error_in_spite_of_skip_bad(tmp_path):
     path = tmp_path / "a.jsonl.gz"
     whole = gzip.compress(b"".join(b'{"x": %d}\n' % i for i in range(50_000)))
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(DataError, match=r"a.jsonl.gz is compressed, but cut short or damaged"):
+    with pytest.raises(DataError, match=r"a.jsonl.gz is compressed, but incomplete or damaged"):
         records(path, skip_bad=True)
     path.write_bytes(whole[:20] + b"\xff" * 50 + whole[70:])
-    with pytest.raises(DataError, match="cut short or damaged"):
+    with pytest.raises(DataError, match="incomplete or damaged"):
         records(path, skip_bad=True)
     path.write_bytes(whole[:2] + b"\xff" + whole[3:])
-    with pytest.raises(DataError, match="cut short or damaged"):
+    with pytest.raises(DataError, match="incomplete or damaged"):
         open_rows(path)
 
 
@@ -170,9 +172,11 @@ def test_an_unknown_encoding_is_refused(tmp_path, encoding):
 def test_options_of_other_formats_are_refused(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text("{}")
-    with pytest.raises(ParameterError, match=r"only csv and tsv have a delimiter.*jsonl"):
+    with pytest.raises(
+        ParameterError, match=r"delimiter is only for csv and tsv, but a.jsonl is read as jsonl"
+    ):
         open_rows(path, delimiter=";")
-    with pytest.raises(ParameterError, match=r"only arff has a label file.*jsonl"):
+    with pytest.raises(ParameterError, match=r"label_file is only for arff, .*jsonl"):
         open_rows(path, label_file="a.xml")
 
 

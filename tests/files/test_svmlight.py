@@ -36,10 +36,10 @@ def test_the_header_of_the_extreme_classification_repository(tmp_path):
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("1 2 3", "has '2' where index:value is meant"),
-        ("1 3:x", "has '3:x' where index:value is meant"),
-        ("1 -3:1", "has '-3:1' where"),
-        ("1 ٣:1", "has '٣:1' where"),
+        ("1 2 3", "has '2' instead of index:value"),
+        ("1 3:x", "has '3:x' instead of index:value"),
+        ("1 -3:1", "has '-3:1' instead of"),
+        ("1 ٣:1", "has '٣:1' instead of"),
         ("1 3:1 3:2", "has the index 3 twice"),
         ("1,,2 3:1", "has an empty label in '1,,2'"),
     ],

@@ -35,7 +35,7 @@ def test_the_header_tells_the_delimiter(table, delimiter, notes):
     assert [row.record["b"] for row in rows] == [None]
 
 
-def test_a_delimiter_can_be_told(table):
+def test_a_delimiter_can_be_given(table):
     path = table("a,b;c\n1,2;3\n")
     assert records(path, delimiter=";") == [{"a,b": "1,2", "c": "3"}]
     assert records(table("a\tb\n1\t2\n"), delimiter=r"\t") == [{"a": "1", "b": "2"}]

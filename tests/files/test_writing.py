@@ -134,7 +134,7 @@ def test_a_table_has_the_columns_of_its_first_record(tmp_path):
         ([{"a": 1, " ": 2}], "the first record: column 2 of the header has no name"),
         ([{"a": 1, "a ": 2}], "the first record: the header has more than one column 'a'"),
         ([{}], "the first record: there are no columns"),
-        ([{"a": 1}, {"a": "\ud800"}], r"record 2 holds '\\ud800', which is no text for a table"),
+        ([{"a": 1}, {"a": "\ud800"}], r"record 2 holds '\\ud800', which a table cannot hold"),
         ([{"a\0": 1}], r"record 1 holds '\\x00'"),
     ]:
         with pytest.raises(DataError, match=problem):
@@ -146,7 +146,7 @@ def test_a_table_has_the_columns_of_its_first_record(tmp_path):
 def test_formats_that_cannot_be_written(tmp_path):
     with pytest.raises(ParameterError, match="arff can only be read; write one of jsonl, csv, tsv"):
         write_rows(tmp_path / "a.arff", [])
-    with pytest.raises(ParameterError, match="does not tell a format"):
+    with pytest.raises(ParameterError, match="has no suffix of a known format"):
         write_rows(tmp_path / "a.txt", [])
     write_rows(tmp_path / "a.txt", [{"x": 1}], format="jsonl")
     assert records(tmp_path / "a.txt", format="jsonl") == [{"x": 1}]
@@ -205,13 +205,13 @@ def test_places_that_cannot_be_written_to(tmp_path):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 @pytest.mark.parametrize("n_rows", [1, 100_000], ids=["at the end", "on the way"])
-def test_a_full_disk_is_told(n_rows):
+def test_a_full_disk_is_reported(n_rows):
     with pytest.raises(DataError, match="/dev/full cannot be written: No space left on device"):
         write_rows("/dev/full", ({"x": i} for i in range(n_rows)), format="jsonl")
     assert not Path("/dev/full").is_file()
 
 
-def test_a_file_over_the_limit_is_told_and_its_part_removed(tmp_path):
+def test_a_file_over_the_limit_is_reported_and_its_part_removed(tmp_path):
     """With a limit on the size of files, which stands for a disk that fills up."""
     code = (
         "import resource, signal, sys\n"

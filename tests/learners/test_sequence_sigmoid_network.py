@@ -82,7 +82,7 @@ def test_unknown_tokens_and_empty_inputs_have_an_answer(fitted):
     [
         ("abc", KindError, "give a list of texts"),
         ([], DataError, "0 samples"),
-        ([1, 2, 3], KindError, "give a string or a list of tokens"),
+        ([1, 2, 3], KindError, "pass a string or a list of tokens"),
     ],
 )
 def test_inputs_that_cannot_be_used(inputs, error, message):

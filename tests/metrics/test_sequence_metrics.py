@@ -129,8 +129,8 @@ def test_weights():
     ("true", "predicted", "error", "message"),
     [
         ([{"a"}, "ab"], [{"a"}, {"b"}], KindError, "sample 1 of Y_true is the str 'ab'"),
-        ([{"a"}], [{5}], KindError, "sample 0 of Y_pred holds the int 5, which is no sequence"),
-        ([{"a"}], [{b"a"}], KindError, "which is no sequence"),
+        ([{"a"}], [{5}], KindError, "sample 0 of Y_pred holds the int 5, which is not a sequence"),
+        ([{"a"}], [{b"a"}], KindError, "which is not a sequence"),
         ([{("a", "b")}], [{"ab"}], KindError, "one kind .* got str and tuple"),
         ([[([],)]], [{("a",)}], KindError, "sample 0 of Y_true holds .* hashed"),
         (np.eye(2), [{"a"}], KindError, "Y_true is a matrix"),

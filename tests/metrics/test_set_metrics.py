@@ -156,7 +156,7 @@ def test_tables_of_mixed_columns_are_read():
         ({frozenset("a")}, [{"a"}], KindError, "Y_true is itself a set"),
         ([{0}], np.array([[1]]), KindError, "Y_true holds sets but Y_pred is an indicator"),
         (sparse.eye_array(2), [{0}, {1}], KindError, "Y_pred holds sets but Y_true is an ind"),
-        ([[1, 0, 0]], [[0, 0, 1]], KindError, r"Y_true is made of lists .* np\.array"),
+        ([[1, 0, 0]], [[0, 0, 1]], KindError, r"Y_true consists of lists .* np\.array"),
         ([{"a"}], [{"a"}, {"b"}], DataError, "Y_true has 1 samples but Y_pred has 2"),
         (np.eye(2), np.eye(3)[:, :2], DataError, "Y_true has 2 samples but Y_pred has 3"),
         (np.eye(2), np.eye(3)[:2], DataError, "Y_true has 2 columns but Y_pred has 3"),

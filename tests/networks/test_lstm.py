@@ -58,9 +58,9 @@ def test_the_loss_on_trees_is_the_loss_on_one_row_a_sequence(parts):
 
 def test_a_shared_prefix_is_scored_once_and_as_if_alone(parts):
     network, inputs, sequences = parts
-    scorer, trie = SequenceScorer(network), Trie.of(sequences, len(X))
-    nodes, right = scorer.gold_nodes(inputs, trie, np.arange(len(X)))
-    assert len(nodes) == len(trie) == right.shape[0]
+    scorer, trie = SequenceScorer(LSTM(), None, None, network), Trie.of(sequences, len(X))
+    nodes = scorer.score_read_trees(inputs, trie)
+    assert len(nodes) == len(trie)
     step = scorer.start(inputs)
     roots = nodes.probabilities[trie.roots]
     np.testing.assert_allclose(step.nodes.probabilities, roots, atol=1e-9)
@@ -74,9 +74,11 @@ def test_a_shared_prefix_is_scored_once_and_as_if_alone(parts):
 
 def test_padding_does_not_leak(parts):
     network, inputs, _ = parts
-    together = SequenceScorer(network).start(inputs).nodes.probabilities
+    together = SequenceScorer(LSTM(), None, None, network).start(inputs).nodes.probabilities
     alone = [
-        SequenceScorer(network).start(inputs.part(np.array([s]))).nodes.probabilities[0]
+        SequenceScorer(LSTM(), None, None, network)
+        .start(inputs.part(np.array([s])))
+        .nodes.probabilities[0]
         for s in range(len(X))
     ]
     np.testing.assert_array_equal(together, alone)  # to the bit, for they are rounded

@@ -58,10 +58,11 @@ def test_neighbours_in_a_batch_change_nothing(X):
     Y = [frozenset({x[:2]}) for x in X]
     network, reader, vocabulary = built(X, Y)
     inputs, trie = reader.read(X), Trie.of(vocabulary.encode(Y), len(X))
-    scorer = SequenceScorer(network, "node")
-    together, _ = scorer.gold_nodes(inputs, trie, np.arange(len(X)))
+    scorer = SequenceScorer(SMALL, reader, vocabulary, network)
+    together = scorer.score_read_trees(inputs, trie)
     for sample in range(len(X)):
-        alone, _ = scorer.gold_nodes(inputs, trie, np.array([sample]))
+        rows = np.array([sample])
+        alone = scorer.score_read_trees(inputs.part(rows), trie.take(rows))
         mine = together.sample == sample
         np.testing.assert_array_equal(alone.probabilities, together.probabilities[mine])
 

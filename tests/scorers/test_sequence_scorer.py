@@ -5,23 +5,25 @@ from itertools import product
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from setlearn import SequenceSetGenerator
 from setlearn.errors import DataError, ParameterError
 from setlearn.generate import Bounds, generate
-from setlearn.networks import LSTM, Transformer
+from setlearn.networks import LSTM, Training, Transformer
 from setlearn.nodes import Nodes
 from setlearn.rules import ExpectedF, Margin, RiskControl, Threshold
 
 X = ["ab", "ba", "aab", "bb", "abab", "b"] * 3
 Y = [{x, x[::-1], x[:1]} if "a" in x else set() for x in X]
-SMALL = {"max_steps": 60, "random_state": 0, "verbose": False}
+SMALL = Training(max_steps=60)
 TRANSFORMER = Transformer(width=16, encoder_layers=1)
 EVERYTHING = Bounds(max_length=4, max_size=10**6, max_nodes=10**9)
 
 
 def fitted(network, loss, rule=None, **settings):
-    return SequenceSetGenerator(network, rule, loss=loss, **(SMALL | settings)).fit(X, Y)
+    network, training = clone(network).set_params(loss=loss), clone(SMALL).set_params(**settings)
+    return SequenceSetGenerator(network, rule, training=training, random_state=0).fit(X, Y)
 
 
 @pytest.fixture(scope="module", params=["transformer", "lstm"])
@@ -32,7 +34,7 @@ def model(request):
 
 def all_memberships(model, x):
     """Every sequence up to length 4 with the product along its path, one prefix at a time."""
-    scorer, inputs = model.scorer_, model.reader_.read([x])
+    scorer, inputs = model.scorer_, model.scorer_.reader.read([x])
     found = {}
     for length in range(1, 5):
         for ids in product(range(1, model.vocabulary_.n_choices), repeat=length):
@@ -46,7 +48,9 @@ def all_memberships(model, x):
 def test_every_sequence_above_a_cut_comes_out_and_no_other(model):
     probabilities = all_memberships(model, "aba")
     for cut in (0.5, 0.1, 0.01):
-        found = generate(model.scorer_, Threshold(cut), model.reader_.read(["aba"]), EVERYTHING)
+        found = generate(
+            model.scorer_, Threshold(cut), model.scorer_.reader.read(["aba"]), EVERYTHING
+        )
         [ids] = found.sequences().as_sets(1)
         assert ids == {sequence for sequence, p in probabilities.items() if p > cut}
         for tokens, p in zip(found.tokens, found.probability, strict=True):
@@ -54,7 +58,7 @@ def test_every_sequence_above_a_cut_comes_out_and_no_other(model):
 
 
 def test_scores_fall_downwards(model):
-    step = model.scorer_.start(model.reader_.read(["ab"]))
+    step = model.scorer_.start(model.scorer_.reader.read(["ab"]))
     for token in (1, 2, 1):
         below = model.scorer_.advance(step, np.array([0]), np.array([token]))
         assert (below.nodes.probabilities <= step.nodes.probabilities[0, token]).all()
@@ -68,13 +72,13 @@ def test_both_losses_train_both_networks(network):
         assert isinstance(model.rule_, rule)
         assert model.scorer_.loss == loss
         assert model.history_[-1]["loss"] < 5
-    roots = model.scorer_.start(model.reader_.read(["ab"])).nodes
+    roots = model.scorer_.start(model.scorer_.reader.read(["ab"])).nodes
     assert roots.probabilities.sum() == pytest.approx(1)  # the paper's: one choice among all
 
 
 def test_the_paths_product_is_kept_beside_the_papers_scores():
     model = fitted(LSTM(8, 8, 16), "sequence")
-    first = model.scorer_.start(model.reader_.read(["ab"]))
+    first = model.scorer_.start(model.scorer_.reader.read(["ab"]))
     below = model.scorer_.advance(first, np.array([0]), np.array([1]))
     np.testing.assert_allclose(
         below.nodes.membership, first.nodes.probabilities[0, 1] * below.nodes.probabilities
@@ -101,7 +105,9 @@ def test_rules_on_finished_sequences(model):
 def test_nothing_is_held_out_where_nothing_learns_from_it():
     assert len(fitted(TRANSFORMER, "node").held_out_) == 0
     many = {"X": X * 3, "y": Y * 3}
-    learns = SequenceSetGenerator(TRANSFORMER, Margin(space="log"), **SMALL).fit(**many)
+    learns = SequenceSetGenerator(
+        TRANSFORMER, Margin(space="log"), training=SMALL, random_state=0
+    ).fit(**many)
     assert len(learns.held_out_) == 11  # a fifth of 54
 
 
@@ -113,18 +119,18 @@ def test_known_sequences_count_as_certain():
 
 
 def test_rules_refuse_scores_that_they_cannot_read():
-    with pytest.raises(ParameterError, match=r'needs each sequence.*use loss="node"'):
+    with pytest.raises(ParameterError, match=r'needs each sequence.*network with loss="node"'):
         fitted(LSTM(8, 8, 16), "sequence", ExpectedF())
     with pytest.raises(DataError, match=r"from 0 calibration sample.*hold out at least 9"):
         fitted(TRANSFORMER, "node", RiskControl(recall=0.9), validation=0)
 
 
 def test_long_inputs_are_read_a_few_at_a_time(model):
-    inputs = model.reader_.read(["ab" * 400] * 5)
+    inputs = model.scorer_.reader.read(["ab" * 400] * 5)
     sizes = [len(part) for part in model.scorer_.chunks(inputs, np.arange(5))]
     assert sizes == ([3, 2] if isinstance(model.network, Transformer) else [5])
 
 
 def test_an_unknown_loss_is_named():
-    with pytest.raises(ValueError, match='loss must be "node", "sequence" or None'):
+    with pytest.raises(ValueError, match='loss must be "node" or "sequence"'):
         fitted(TRANSFORMER, "both")

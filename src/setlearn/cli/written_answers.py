@@ -51,6 +51,6 @@ def _format(out: str) -> str:
     from setlearn.files.formats import format_of_name
 
     try:
-        return format_of_name(Path(out))
+        return format_of_name(Path(out)).name
     except ParameterError:
         return "jsonl"

@@ -1,4 +1,4 @@
-"""Data to learn sets from, and ways to split them."""
+"""Data sets for set prediction, and functions that split them."""
 
 from setlearn.datasets.benchmarks import load_benchmark
 from setlearn.datasets.splitting import random_split, stratified_split

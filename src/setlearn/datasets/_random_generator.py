@@ -1,4 +1,4 @@
-"""A generator from what users give as ``random_state``."""
+"""The random generator for the ``random_state`` that users pass."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RandomState = int | np.random.RandomState | None
 
 
 def random_generator(random_state: RandomState) -> np.random.RandomState:
-    """The generator itself, or one with that seed; a fresh one for None, never the global one."""
+    """Return the generator itself, or a new one with this seed; never NumPy's global one."""
     if random_state is None:
         return np.random.RandomState()
     try:
@@ -21,6 +21,6 @@ def random_generator(random_state: RandomState) -> np.random.RandomState:
     except ValueError:
         raise ParameterError(
             f"random_state must be a seed, a numpy RandomState or None, got {random_state!r}; "
-            "give a whole number for the same result every time"
+            "pass a whole number to get the same result every time"
         ) from None
     return generator

@@ -1,4 +1,4 @@
-"""Label sets that people measure themselves by: from a folder, a package, the net, or made here."""
+"""Benchmarks of label sets: from a folder, a package, OpenML, or made from other data."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import check_random_state
 
+from setlearn.datasets._random_generator import RandomState, random_generator
 from setlearn.errors import DataError, ParameterError
-from setlearn.label_sets import indicator_of_rows
 from setlearn.nodes import FloatArray
+from setlearn.set_reading import indicator_of_rows
 
 __all__ = ["Benchmark", "digit_strips", "load_benchmark"]
 
@@ -29,8 +29,8 @@ OPENML_IDS = {"yeast": 40597, "scene": 40595}
 RIVER_FILE = "datasets/yeast.csv.gz"
 NAMES = ("bibtex", "digits", "flags", "scene", "yeast")
 
-DIGITS_ON_A_STRIP = 6
-"""At the most; shorter strips are blank on the right."""
+MOST_DIGITS = 6
+"""The most digits on a strip; shorter strips are blank on the right."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,13 +40,15 @@ class Benchmark:
     Attributes
     ----------
     name : str
+        The name for `load_benchmark`.
     X : array or csr_array of shape (n_samples, n_features)
+        The inputs.
     Y : csr_array of bool, shape (n_samples, n_labels)
-        Which labels each sample has: an indicator.
+        The indicator of the labels of each sample.
     label_names : tuple of str
-        One a column of Y.
+        The names of the labels, one per column of Y.
     source : str
-        Where the data came from, for people.
+        Where the data came from, for people to read.
     """
 
     name: str
@@ -56,7 +58,7 @@ class Benchmark:
     source: str
 
     def sets(self) -> list[frozenset[str]]:
-        """The label sets by name, for those who would rather not read an indicator."""
+        """Return the label sets by name."""
         names = [self.label_names[label] for label in self.Y.indices]
         return [frozenset(names[first:last]) for first, last in pairwise(self.Y.indptr)]
 
@@ -64,20 +66,28 @@ class Benchmark:
 def load_benchmark(name: str) -> Benchmark:
     """Load a benchmark of label sets by name.
 
-    "yeast", "scene", "flags" and "bibtex" come from ``<name>.npz`` in the folder that the
-    environment variable ``SETLEARN_DATA`` names. Without it, yeast comes from the package
-    ``river``, and yeast and scene from OpenML through scikit-learn. "digits" is always there: it
-    is made from scikit-learn's handwritten digits (see `digit_strips`).
+    "yeast", "scene", "flags" and "bibtex" are read from ``<name>.npz`` in the folder named by the
+    environment variable ``SETLEARN_DATA``. Without this file, yeast is read from the package
+    ``river``, and yeast and scene are downloaded from OpenML by scikit-learn. "digits" is always
+    available: it is made from scikit-learn's handwritten digits (see `digit_strips`).
 
     Parameters
     ----------
     name : {"yeast", "scene", "flags", "bibtex", "digits"}
+        The data set.
 
     Returns
     -------
     Benchmark
-        With ``X``, a sparse boolean indicator ``Y``, ``label_names``, and ``sets()`` for those
-        who prefer sets.
+        With ``X``, a sparse boolean indicator ``Y``, ``label_names``, and ``sets()`` for the same
+        labels as sets.
+
+    Raises
+    ------
+    DataError
+        If the data set is not available here, or its file is damaged.
+    ParameterError
+        If there is no such benchmark.
 
     Examples
     --------
@@ -95,25 +105,35 @@ def load_benchmark(name: str) -> Benchmark:
     for source in (_from_folder, _from_river, _from_openml):
         try:
             return source(name)
-        except _NotHereError as reason:
+        except _NotAvailableError as reason:
             failures.append(str(reason))
     raise DataError(
-        f"the data set {name} cannot be had here: {'; '.join(failures)}; to get it, "
+        f"the data set {name} is not available here: {'; '.join(failures)}; to get it, "
         f"{_how_to_get(name)}"
     )
 
 
-def digit_strips(
-    n_samples: int = 2000, *, random_state: int | np.random.RandomState | None = 0
-) -> Benchmark:
+def digit_strips(n_samples: int = 2000, *, random_state: RandomState = 0) -> Benchmark:
     """Strips of 1 to 6 handwritten digits side by side, and the set of digits on each.
 
-    The images are scikit-learn's own, 8 by 8 points each, so that this needs no download.
+    The images come with scikit-learn, 8 by 8 pixels each, so no download is needed.
 
     Parameters
     ----------
     n_samples : int
+        The number of strips.
     random_state : int, RandomState or None
+        The seed, or the random generator.
+
+    Returns
+    -------
+    Benchmark
+        The strips as rows of pixels, and the digits on each.
+
+    Raises
+    ------
+    ParameterError
+        If ``n_samples`` is below 1, or ``random_state`` cannot be used.
 
     Examples
     --------
@@ -124,15 +144,15 @@ def digit_strips(
     from sklearn.datasets import load_digits
 
     if not isinstance(n_samples, int | np.integer) or n_samples < 1:
-        raise ParameterError(f"n_samples must be a whole number from 1 up, got {n_samples!r}")
-    rng = check_random_state(random_state)
+        raise ParameterError(f"n_samples must be a whole number of 1 or more, got {n_samples!r}")
+    rng = random_generator(random_state)
     images, digits = load_digits(return_X_y=True)
-    n_digits = rng.randint(1, DIGITS_ON_A_STRIP + 1, size=n_samples)
-    drawn = rng.randint(len(images), size=(n_samples, DIGITS_ON_A_STRIP))
-    there = np.arange(DIGITS_ON_A_STRIP) < n_digits[:, None]  # (n, 6)
-    strips = np.where(there[..., None], images[drawn], 0.0)  # (n, 6, 64)
-    rows = strips.reshape(n_samples, DIGITS_ON_A_STRIP, 8, 8).swapaxes(1, 2)
-    sets = [set(digits[d[t]].tolist()) for d, t in zip(drawn, there, strict=True)]
+    n_digits = rng.randint(1, MOST_DIGITS + 1, size=n_samples)
+    drawn = rng.randint(len(images), size=(n_samples, MOST_DIGITS))
+    on_strip = np.arange(MOST_DIGITS) < n_digits[:, None]  # (n, 6)
+    strips = np.where(on_strip[..., None], images[drawn], 0.0)  # (n, 6, 64)
+    rows = strips.reshape(n_samples, MOST_DIGITS, 8, 8).swapaxes(1, 2)
+    sets = [set(digits[row[mask]].tolist()) for row, mask in zip(drawn, on_strip, strict=True)]
     return Benchmark(
         "digits",
         rows.reshape(n_samples, -1),
@@ -142,7 +162,7 @@ def digit_strips(
     )
 
 
-class _NotHereError(Exception):
+class _NotAvailableError(Exception):
     """A source does not have the data; the message says why."""
 
 
@@ -151,26 +171,26 @@ def _how_to_get(name: str) -> str:
     if name == "yeast":
         ways.append("pip install 'setlearn[datasets]'")
     if name in OPENML_IDS:
-        ways.append(f"connect to the net (OpenML data set {OPENML_IDS[name]})")
+        ways.append(f"connect to the internet (OpenML data set {OPENML_IDS[name]})")
     return ", or ".join(ways)
 
 
 def _from_folder(name: str) -> Benchmark:
     folder = os.environ.get(FOLDER_VARIABLE, "")
     if not folder:
-        raise _NotHereError(f"{FOLDER_VARIABLE} is not set")
+        raise _NotAvailableError(f"{FOLDER_VARIABLE} is not set")
     path = Path(folder) / f"{name}.npz"
     if not path.is_file():
-        raise _NotHereError(f"the folder in {FOLDER_VARIABLE} holds no {name}.npz")
-    # A file that is there but damaged is an error: another source would hide it.
+        raise _NotAvailableError(f"the folder in {FOLDER_VARIABLE} holds no {name}.npz")
+    # A damaged file is an error: trying another source would hide it.
     try:
-        # Opened here, for np.load leaves a file that is no zip open.
+        # Opened here, because np.load does not close a file that is not a zip archive.
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             return _read_arrays(name, dict(arrays))
     except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
         raise DataError(
             f"{name}.npz in the folder of {FOLDER_VARIABLE} cannot be read: {error}; "
-            "fetch it again, or take it away to try other sources"
+            "download it again, or remove it to try other sources"
         ) from error
 
 
@@ -188,7 +208,7 @@ def _read_arrays(name: str, arrays: Arrays) -> Benchmark:
     label_names = tuple(str(label) for label in arrays["label_names"])
     if X.shape[0] != Y.shape[0] or len(label_names) != n_labels:
         raise ValueError(
-            f"its parts disagree: {X.shape[0]} inputs, {Y.shape[0]} label sets, "
+            f"its parts do not match: {X.shape[0]} inputs, {Y.shape[0]} label sets, "
             f"{n_labels} labels with {len(label_names)} names"
         )
     return Benchmark(name, X, Y, label_names, f"{name}.npz of {FOLDER_VARIABLE}")
@@ -204,13 +224,13 @@ def _checked_csr(arrays: Arrays, part: str, n_columns: int) -> sparse.csr_array:
 
 def _from_river(name: str) -> Benchmark:
     if name != "yeast":
-        raise _NotHereError(f"the package river does not hold {name}")
-    found = importlib.util.find_spec("river")  # finding it is enough; its import is slow
-    if found is None or not found.submodule_search_locations:
-        raise _NotHereError("the package river is not installed")
-    path = Path(found.submodule_search_locations[0]) / RIVER_FILE
+        raise _NotAvailableError(f"the package river does not hold {name}")
+    package = importlib.util.find_spec("river")  # not imported, because that is slow
+    if package is None or not package.submodule_search_locations:
+        raise _NotAvailableError("the package river is not installed")
+    path = Path(package.submodule_search_locations[0]) / RIVER_FILE
     if not path.is_file():
-        raise _NotHereError("the package river is too old (before 0.26) to hold yeast")
+        raise _NotAvailableError("the package river is too old (before 0.26) to hold yeast")
     try:
         with gzip.open(path, "rt", newline="") as file:
             header, *rows = csv.reader(file)
@@ -227,21 +247,21 @@ def _from_river(name: str) -> Benchmark:
 
 def _from_openml(name: str) -> Benchmark:
     if name not in OPENML_IDS:
-        raise _NotHereError(f"{name} is not fetched from OpenML")
+        raise _NotAvailableError(f"{name} is not fetched from OpenML")
     from sklearn.datasets import fetch_openml
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of each retry; the last failure is told below
+            warnings.simplefilter("ignore")  # one per retry; the last failure is reported below
             # The parser that needs no pandas.
             bunch = fetch_openml(
                 data_id=OPENML_IDS[name], as_frame=False, parser="liac-arff", n_retries=1
             )
     except (OSError, ValueError) as error:
-        said = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise _NotHereError(f"OpenML could not be reached ({said})") from error
-    right = np.char.lower(np.asarray(bunch.target).astype(str))
-    Y = sparse.csr_array(np.isin(right, ("true", "1", "1.0")))
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise _NotAvailableError(f"OpenML could not be reached ({reason})") from error
+    values = np.char.lower(np.asarray(bunch.target).astype(str))
+    Y = sparse.csr_array(np.isin(values, ("true", "1", "1.0")))
     names = tuple(str(label) for label in bunch.target_names)
     X = np.asarray(bunch.data, dtype=np.float64)
     return Benchmark(name, X, Y, names, f"OpenML data set {OPENML_IDS[name]}")

@@ -1,4 +1,4 @@
-"""The paper's two reasoning tasks, drawn at random."""
+"""The two reasoning tasks of the paper, with random samples."""
 
 from numbers import Integral
 from typing import Any, TypeAlias
@@ -13,7 +13,7 @@ __all__ = ["leading_digits", "substrings"]
 Task: TypeAlias = tuple[list[str], list[frozenset[str]]]
 
 N_SPANS = 5
-"""Pairs (start, end) at the head of Task 2's input; the string they cut from follows."""
+"""The number of pairs (start, end) at the start of an input of Task 2."""
 
 
 def leading_digits(
@@ -29,19 +29,24 @@ def leading_digits(
     Parameters
     ----------
     n_samples : int
-        How many numbers to draw.
+        The number of samples.
     length : int
-        How many digits each has. The paper gives none; a number shorter than its leading digit
-        asks for yields all its digits.
+        The number of digits of each number, which the paper does not state. If a number is
+        shorter than its leading digit says, all its digits are used.
     random_state : int, RandomState or None
-        The seed, or the generator to draw from.
+        The seed, or the random generator.
 
     Returns
     -------
     X : list of str
-        Numbers, the leading digit from 1 to 9.
+        The numbers, whose leading digits are from 1 to 9.
     Y : list of frozenset of str
-        The digits to find, one character each; never empty.
+        The sets of digits, one character each. No set is empty.
+
+    Raises
+    ------
+    ParameterError
+        If a number is below 1, or ``random_state`` cannot be used.
 
     Examples
     --------
@@ -55,32 +60,37 @@ def leading_digits(
     _check_at_least_one("length", length)
     rng = random_generator(random_state)
     digits = rng.randint(0, 10, size=(n_samples, length))
-    digits[:, 0] = rng.randint(1, 10, size=n_samples)  # a number does not begin with 0
+    digits[:, 0] = rng.randint(1, 10, size=n_samples)  # a number does not start with 0
     X = _join_rows(digits)
     return X, [_leading_set(x) for x in X]
 
 
 def substrings(n_samples: int = 1000, *, random_state: RandomState = None) -> Task:
-    """Task 2: the set of the substrings that five pairs of positions cut out.
+    """Task 2: the set of substrings that five pairs of positions select.
 
-    An input has 20 digits. The first ten are five pairs (start, end), the last ten a string
-    ``a``; the set holds ``a[start:end]`` for each pair, counted from 0 and without the end.
-    Empty substrings are no elements, so that about 5% of all sets are empty. The paper's
-    example is 00490000349172105519, which yields {2, 10551}.
+    An input has 20 digits. The first ten are five pairs (start, end), the last ten are a string
+    ``a``. The set holds ``a[start:end]`` for each pair. Empty substrings are left out, so about
+    5% of all sets are empty. The paper's example is 00490000349172105519, whose set is
+    {2, 10551}.
 
     Parameters
     ----------
     n_samples : int
-        How many inputs to draw.
+        The number of samples.
     random_state : int, RandomState or None
-        The seed, or the generator to draw from.
+        The seed, or the random generator.
 
     Returns
     -------
     X : list of str
         Inputs of 20 digits.
     Y : list of frozenset of str
-        The substrings to find: none to five.
+        The sets of substrings, with up to five elements.
+
+    Raises
+    ------
+    ParameterError
+        If ``n_samples`` is below 1, or ``random_state`` cannot be used.
 
     Examples
     --------

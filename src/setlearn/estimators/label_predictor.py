@@ -26,11 +26,11 @@ from setlearn.estimators.completion import Completion
 from setlearn.estimators.label_inputs import one_sample
 from setlearn.estimators.label_space import LabelSpace, sparse_mask
 from setlearn.estimators.traces import LabelTrace
-from setlearn.label_sets import read_set
 from setlearn.metrics import mean_f1
 from setlearn.nodes import BoolArray, FloatArray, Mask, Nodes
 from setlearn.rules import TopK
 from setlearn.scorers import LabelScorer
+from setlearn.set_reading import read_set
 
 __all__ = ["LabelPredictor"]
 

@@ -17,14 +17,14 @@ from sklearn.utils.validation import column_or_1d
 
 from setlearn.errors import DataError, KindError, UnknownLabelWarning
 from setlearn.estimators.base import Unknown
-from setlearn.label_sets import (
+from setlearn.nodes import BoolArray
+from setlearn.ordering import canonical_rank
+from setlearn.set_reading import (
     are_indicator_rows,
     indicator_of_rows,
     indicator_of_sets,
     read_label_sets,
 )
-from setlearn.nodes import BoolArray
-from setlearn.ordering import canonical_rank
 
 __all__ = ["Kind", "LabelSpace", "sparse_mask"]
 

@@ -12,11 +12,11 @@ from sklearn.base import clone
 
 from setlearn.errors import DataError, KindError, ParameterError
 from setlearn.generate import Bounds
-from setlearn.label_sets import LabelSets
 from setlearn.networks.recipes import LSTM, Transformer
 from setlearn.networks.training_settings import Training, TrainingPlan
 from setlearn.rules import Margin, Rule, Threshold
 from setlearn.scorers.base import Scorer
+from setlearn.set_reading import LabelSets
 from setlearn.trie import Trie
 from setlearn.vocabulary import Split, Tokeniser, Vocabulary
 
@@ -78,6 +78,9 @@ def recipe_or_scorer(network: Any) -> Any:
             "n_features=, copies=None) such as setlearn.networks.LSTM(), or a scorer with the "
             f"methods start and advance (setlearn.scorers.Scorer), got {network!r}"
         )
+    loss = getattr(network, "loss", "sequence")
+    if hasattr(network, "build") and loss not in ("node", "sequence"):
+        raise ParameterError(f'loss must be "node" or "sequence", got {loss!r}')
     return network
 
 

@@ -1,12 +1,34 @@
-"""Files of many formats, all read as a stream of rows, and rows written back.
+"""Reading and writing data files of many formats as a stream of rows.
 
-A row is a record, a dict from names to values, and the place it came from, so that whoever finds
-something wrong with it can say where. `open_rows` reads, `write_rows` writes.
+A row is a record (a dict from column names to values) and its place in the file, so that an error
+about a row can say where it is. `open_rows` reads files and `write_rows` writes them.
+
+To add a format, write one file that ends with its `Format` declaration, and add that declaration
+to the list below. The suffixes, the names in error messages and the checks of options are derived
+from it. A format from outside the package needs no line here: pass its `Format` as ``format=``.
 """
 
-from setlearn.files.formats import FORMATS
+from setlearn.files.arff import ARFF
+from setlearn.files.formats import FORMATS, Format, add_formats
+from setlearn.files.json_records import JSON, JSONL
+from setlearn.files.numpy_arrays import NUMPY
+from setlearn.files.parquet import PARQUET
 from setlearn.files.reading import open_rows
 from setlearn.files.rows import Row, Rows
+from setlearn.files.source import FileSource
+from setlearn.files.svmlight import SVMLIGHT
+from setlearn.files.table import CSV, TSV
 from setlearn.files.writing import write_rows
 
-__all__ = ["FORMATS", "Row", "Rows", "open_rows", "write_rows"]
+__all__ = ["FORMATS", "FileSource", "Format", "Row", "Rows", "open_rows", "write_rows"]
+
+add_formats(
+    JSONL,
+    JSON,
+    CSV,
+    TSV,
+    PARQUET,
+    SVMLIGHT,
+    ARFF,
+    NUMPY,
+)

@@ -1,4 +1,4 @@
-"""JSON: one object a line, or one array of objects."""
+"""JSON: one object per line, or one array of objects."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -7,67 +7,66 @@ from reprlib import repr as shortened
 from typing import Any, NoReturn
 
 from setlearn.errors import DataError
+from setlearn.files.formats import Format
 from setlearn.files.plain_values import plain
 from setlearn.files.rows import Row, Rows
-from setlearn.files.source import Source
+from setlearn.files.source import FileSource
 
-__all__ = ["jsonl_lines", "read_json", "read_jsonl"]
+__all__ = ["JSON", "JSONL"]
 
 
-def read_jsonl(source: Source) -> Rows:
-    """Read one JSON object a line; blank lines are passed over."""
+def read_jsonl(source: FileSource) -> Rows:
+    """Read one JSON object per line; blank lines are skipped."""
     return Rows(source, _objects(source, source.lines()))
 
 
-def read_json(source: Source) -> Rows:
-    """Read an array of objects, all at once; without an array these are lines of JSON."""
+def read_json(source: FileSource) -> Rows:
+    """Read an array of objects, all at once; a file without an array is read line by line."""
     lines = source.lines()
     first = next(((number, line) for number, line in lines if not line.isspace()), (0, ""))
     lines = chain([first], lines)
     if not first[1].lstrip().startswith("["):
-        source.notes.append("holds no array, so it is read as one JSON object a line")
+        source.notes.append("the file holds no array, so it is read as one JSON object per line")
         return Rows(source, _objects(source, lines))
     text = "".join(line for _, line in lines)
     try:
         values = _parse(text)
-    except (ValueError, RecursionError) as error:
-        where = source.name
-        if isinstance(error, json.JSONDecodeError):
-            where = source.place(first[0] + error.lineno - 1)
-        raise DataError(f"{where}: {_problem(error)}; correct it") from None
+    except _BadJsonError as error:
+        where = source.name if error.line is None else source.place(first[0] + error.line - 1)
+        raise DataError(f"{where}: {error}; correct it") from None
     return Rows(source, _items(source, values))
 
 
 def jsonl_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
-    """Write each record as a line of JSON."""
+    """Yield each record as a line of JSON."""
     for record in rows:
         line = plain(record)
         try:
             yield (json.dumps(line, ensure_ascii=False) + "\n").encode()
         except UnicodeEncodeError:
-            # Half a surrogate pair is no text for UTF-8, but JSON has an escape for it.
+            # UTF-8 cannot encode half a surrogate pair, but JSON can escape it.
             yield (json.dumps(line) + "\n").encode()
 
 
-def _objects(source: Source, lines: Iterator[tuple[int, str]]) -> Iterator[Row]:
+def _objects(source: FileSource, lines: Iterator[tuple[int, str]]) -> Iterator[Row]:
     for number, line in lines:
         if not line.strip():
             continue
         place = source.place(number)
         try:
             value = _parse(line.rstrip())
-        except (ValueError, RecursionError) as error:
-            source.bad_rows.add(place, _problem(error))
+        except _BadJsonError as error:
+            source.bad_rows.add(place, str(error))
             continue
         yield from _checked(source, place, value)
 
 
-def _items(source: Source, values: list[Any]) -> Iterator[Row]:
+def _items(source: FileSource, values: list[Any]) -> Iterator[Row]:
     for number, value in enumerate(values, start=1):
         yield from _checked(source, source.place(number, "item"), value)
 
 
-def _checked(source: Source, place: str, value: object) -> Iterator[Row]:
+def _checked(source: FileSource, place: str, value: object) -> Iterator[Row]:
     if isinstance(value, dict):
         yield Row(place, value)
     else:
@@ -76,17 +75,39 @@ def _checked(source: Source, place: str, value: object) -> Iterator[Row]:
         )
 
 
+class _BadJsonError(Exception):
+    """Text that is not JSON. The message says why, ``line`` says where if that is known."""
+
+    def __init__(self, problem: str, line: int | None = None) -> None:
+        super().__init__(problem)
+        self.line = line
+
+
 def _parse(text: str) -> Any:
-    return json.loads(text, parse_constant=_refuse_constant)
+    """Parse strict JSON; every failure is a _BadJsonError."""
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        problem = f"is not JSON ({error.msg} at character {error.colno})"
+        raise _BadJsonError(problem, error.lineno) from None
+    except RecursionError:
+        raise _BadJsonError("holds lists or objects that are nested too deeply") from None
+    except ValueError as error:  # a constant, or a number of too many digits
+        raise _BadJsonError(str(error)) from None
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"holds {name}, which JSON does not know (null is JSON's word for nothing)")
+    raise ValueError(f"holds {name}, which is not JSON (use null for a missing value)")
 
 
-def _problem(error: ValueError | RecursionError) -> str:
-    if isinstance(error, json.JSONDecodeError):
-        return f"is not JSON ({error.msg} at character {error.colno})"
-    if isinstance(error, RecursionError):
-        return "holds lists or objects nested too deeply"
-    return str(error)
+JSONL = Format(
+    "jsonl",
+    (".jsonl", ".ndjson"),
+    read=read_jsonl,
+    write=jsonl_lines,
+    description="JSON, one object per line",
+    start=b"{",
+)
+JSON = Format(
+    "json", (".json",), read=read_json, description="JSON, one array of objects", start=b"["
+)

@@ -1,4 +1,4 @@
-"""NumPy's files: a matrix, or several arrays with the inputs X and the label sets Y."""
+"""NumPy files: one matrix, or several arrays with the inputs X and the label sets Y."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from collections.abc import Iterator, Mapping
 from typing import IO, Any, TypeAlias
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 from scipy import sparse
 
 from setlearn.errors import DataError
-from setlearn.files.npy_header import read_npy_header
+from setlearn.files.formats import Format
 from setlearn.files.rows import Row, Rows
-from setlearn.files.source import Source
+from setlearn.files.source import FileSource
 
-__all__ = ["read_numpy"]
+__all__ = ["NUMPY", "read_npy_header"]
 
 TARGET = "y"
 ZIP_MAGIC = b"PK"
@@ -24,7 +25,7 @@ Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 Matrix: TypeAlias = NDArray[Any] | sparse.csr_array
 
 
-def read_numpy(source: Source) -> Rows:
+def read_numpy(source: FileSource) -> Rows:
     """Read records ``{"x": ..., "y": [...]}``.
 
     ``x`` is an array of floats, or a dict from column to value if X is sparse. ``y`` lists the
@@ -47,8 +48,16 @@ def read_numpy(source: Source) -> Rows:
     return Rows(source, _rows(source, X, Y, names), columns=["x", TARGET], target=TARGET)
 
 
+def read_npy_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Read shape, whether the order is Fortran's, and type; the numbers follow in the file."""
+    version = npy.read_magic(file)
+    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    shape, is_fortran, dtype = read(file)
+    return shape, is_fortran, dtype
+
+
 def _mapped(file: IO[bytes]) -> NDArray[Any]:
-    """Map a matrix into memory, so that only the rows in use are there."""
+    """Map a matrix into memory, so that only the rows in use are loaded."""
     shape, is_fortran, dtype = read_npy_header(file)
     _check_numbers("the array", dtype, len(shape))
     if 0 in shape:
@@ -62,7 +71,7 @@ def _parts(arrays: Arrays) -> tuple[Matrix, Matrix | None, list[Any] | None]:
         raise ValueError(f"it holds {', '.join(sorted(arrays)) or 'no arrays'}, but no X")
     Y = _matrix(arrays, "Y")
     if Y is None:
-        Y = _matrix(arrays, "y")  # what scikit-learn's users call it
+        Y = _matrix(arrays, "y")  # the name that scikit-learn uses
     if Y is None:
         return X, None, None
     if Y.shape[0] != X.shape[0]:
@@ -107,7 +116,9 @@ def _check_numbers(part: str, dtype: np.dtype[Any], n_dimensions: int) -> None:
         )
 
 
-def _rows(source: Source, X: Matrix, Y: Matrix | None, names: list[Any] | None) -> Iterator[Row]:
+def _rows(
+    source: FileSource, X: Matrix, Y: Matrix | None, names: list[Any] | None
+) -> Iterator[Row]:
     for i in range(X.shape[0]):
         place = source.place(i + 1, "row")
         record: dict[str, Any] = {"x": _input(X, i)}
@@ -115,9 +126,7 @@ def _rows(source: Source, X: Matrix, Y: Matrix | None, names: list[Any] | None) 
             columns, values = _entries(Y, i)
             unfit = values[(values != 0) & (values != 1)]
             if unfit.size:
-                source.bad_rows.add(
-                    place, f"Y holds {unfit[0]}, but label sets are made of 0 and 1"
-                )
+                source.bad_rows.add(place, f"Y holds {unfit[0]}, but label sets consist of 0 and 1")
                 continue
             right = columns[values == 1].tolist()
             record[TARGET] = right if names is None else [names[label] for label in right]
@@ -132,8 +141,11 @@ def _input(X: Matrix, i: int) -> NDArray[np.float64] | dict[int, float]:
 
 
 def _entries(matrix: Matrix, i: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The columns of one row that hold something, and what they hold."""
+    """The stored columns of one row, and their values."""
     if isinstance(matrix, np.ndarray):
         return np.arange(matrix.shape[1]), matrix[i]
     span = slice(matrix.indptr[i], matrix.indptr[i + 1])
     return matrix.indices[span], matrix.data[span]
+
+
+NUMPY = Format("numpy", (".npz", ".npy"), read=read_numpy, description="NumPy arrays")

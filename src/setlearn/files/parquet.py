@@ -1,21 +1,22 @@
-"""Parquet, a batch of rows at a time."""
+"""Parquet, read in batches of rows."""
 
 from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
 from setlearn.errors import DataError, ParameterError
+from setlearn.files.formats import Format
 from setlearn.files.rows import Row, Rows
-from setlearn.files.source import Source
+from setlearn.files.source import FileSource
 from setlearn.files.table import check_columns
 
-__all__ = ["read_parquet"]
+__all__ = ["PARQUET"]
 
 BATCH_SIZE = 1024
 
 
-def read_parquet(source: Source) -> Rows:
-    """Read records of Python's own values; columns of lists come as lists."""
+def read_parquet(source: FileSource) -> Rows:
+    """Read records of plain Python values; list columns become lists."""
     try:
         import pyarrow
         from pyarrow import parquet
@@ -33,7 +34,7 @@ def read_parquet(source: Source) -> Rows:
     return Rows(source, _rows(source, file), columns=columns)
 
 
-def _rows(source: Source, file: Any) -> Iterator[Row]:
+def _rows(source: FileSource, file: Any) -> Iterator[Row]:
     import pyarrow
 
     numbers = count(1)
@@ -45,8 +46,11 @@ def _rows(source: Source, file: Any) -> Iterator[Row]:
         raise _damaged(source, error) from error
 
 
-def _damaged(source: Source, error: Exception) -> DataError:
+def _damaged(source: FileSource, error: Exception) -> DataError:
     return DataError(
         f"{source.name} cannot be read as Parquet: {error}; "
-        f"write it again, or name its true format with --format"
+        f"write the file again, or pass its real format as format="
     )
+
+
+PARQUET = Format("parquet", (".parquet",), read=read_parquet, description="Parquet")

@@ -1,4 +1,4 @@
-"""Values as JSON knows them: what a file can hold of sets, arrays and NumPy's numbers."""
+"""Converts sets, arrays and NumPy numbers to values that JSON can hold."""
 
 import math
 from collections.abc import Mapping, Set
@@ -15,10 +15,10 @@ __all__ = ["plain"]
 
 
 def plain(value: Any) -> Any:
-    """Say a value in None, bool, int, float, str, list and dict.
+    """Convert a value to None, bool, int, float, str, list and dict.
 
-    Sets become sorted lists, and dates text. What is no finite number becomes None, for JSON
-    knows none.
+    Sets become sorted lists, and dates become text. NaN and infinity become None, because JSON
+    has no such numbers.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def plain(value: Any) -> Any:
         return str(value)
     raise KindError(
         f"a file cannot hold the {type(value).__name__} {value!r}; "
-        f"make it text, a number, or a list or set of these"
+        f"convert it to text, a number, or a list or set of these"
     )
 
 

@@ -2,46 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gzip
+import io
+import sys
 from contextlib import ExitStack
 from pathlib import Path
+from typing import BinaryIO
 
-from setlearn.errors import ParameterError
-from setlearn.files.arff import read_arff
-from setlearn.files.bad_rows import BadRows
+from setlearn.errors import DataError, ParameterError
 from setlearn.files.formats import (
     STANDARD_STREAM,
-    check_format,
+    Format,
+    check_options,
+    format_named,
     format_of_name,
     format_of_start,
 )
-from setlearn.files.json_records import read_json, read_jsonl
-from setlearn.files.numpy_arrays import read_numpy
-from setlearn.files.parquet import read_parquet
 from setlearn.files.rows import Rows
-from setlearn.files.source import Source, check_encoding, open_bytes, reading_errors
-from setlearn.files.svmlight import read_svmlight
-from setlearn.files.table import check_delimiter, read_table
+from setlearn.files.source import BadRows, FileSource, reading_errors
 
 __all__ = ["open_rows"]
 
-READERS: dict[str, Callable[[Source], Rows]] = {
-    "jsonl": read_jsonl,
-    "json": read_json,
-    "csv": read_table,
-    "tsv": read_table,
-    "parquet": read_parquet,
-    "svmlight": read_svmlight,
-    "arff": read_arff,
-    "numpy": read_numpy,
-}
-"""Each reads what comes before the rows at once, and the rows when they are asked for."""
+GZIP_MAGIC = b"\x1f\x8b"
 
 
 def open_rows(
     path: str | Path,
     *,
-    format: str | None = None,  # noqa: A002  # the name that users know it by
+    format: str | Format | None = None,  # noqa: A002  # the natural name for users
     encoding: str = "utf-8",
     delimiter: str | None = None,
     label_file: str | Path | None = None,
@@ -53,30 +41,31 @@ def open_rows(
     ----------
     path : str or Path
         The file, compressed with gzip or not; "-" for standard input.
-    format : str, optional
-        One of `FORMATS`. By default the suffix tells, and for standard input the first character.
+    format : str or Format, optional
+        A name in `FORMATS`, or a `Format` of your own. By default it is found by the suffix of
+        the file name, and for standard input by the first character.
     encoding : str
-        The encoding of text. A byte order mark is dropped.
+        The encoding of text. A byte order mark is removed.
     delimiter : str, optional
-        What stands between the columns of a CSV or TSV file. By default a tab in TSV, and in CSV
-        whichever of comma, semicolon, tab and bar stands most often in the header.
+        The character between the columns of a CSV or TSV file. By default a tab for TSV. For CSV,
+        the one of comma, semicolon, tab and vertical bar that occurs most often in the header.
     label_file : str or Path, optional
         The XML file that names the labels among the attributes of an ARFF file. By default the
-        one beside it, such as flags.xml for flags-train.arff.
+        one in the same folder with the same name, such as flags.xml for flags-train.arff.
     skip_bad : bool
-        Whether to leave out rows that cannot be used, and count them, rather than raise an error.
+        Whether to skip and count rows that cannot be used, instead of raising an error.
 
     Returns
     -------
     Rows
-        To be iterated once.
+        An iterator over the rows, which can be used once.
 
     Raises
     ------
     DataError
-        For a file that is not there or that cannot be read. For a row, the message has its place.
+        If the file does not exist or cannot be read. For a bad row, the message has its place.
     ParameterError
-        For an unknown format or encoding.
+        If the format or the encoding is unknown, or an option does not apply to the format.
 
     Examples
     --------
@@ -90,42 +79,73 @@ def open_rows(
     songs.svm, line 1 {'labels': [1, 5], 'x': {3: 0.5, 7: 1.0}}
     songs.svm, line 2 {'labels': [2], 'x': {3: 1.0}}
     """
-    encoding = check_encoding(encoding)
+    encoding = _check_encoding(encoding)
+    is_stream = str(path) == STANDARD_STREAM
+    named = None
     if format is not None:
-        check_format(format)
-    elif str(path) != STANDARD_STREAM:
-        format = format_of_name(Path(path))  # noqa: A001  # as above
+        named = format_named(format)
+    elif not is_stream:
+        named = format_of_name(Path(path))
     with ExitStack() as closing:
-        name, stream = open_bytes(path, closing)
-        source = Source(
+        name, stream = _open_bytes(path, closing)
+        chosen = named or format_of_start(stream.peek(64))
+        check_options(chosen, name, {"delimiter": delimiter, "label_file": label_file})
+        source = FileSource(
             name=name,
-            path=None if str(path) == STANDARD_STREAM else Path(path),
+            path=None if is_stream else Path(path),
             stream=stream,
-            format=format or format_of_start(stream.peek(64)),
+            format=chosen.name,
             encoding=encoding,
-            delimiter=None if delimiter is None else check_delimiter(delimiter),
+            delimiter=delimiter,
             label_file=None if label_file is None else Path(label_file),
             bad_rows=BadRows(skip=skip_bad),
             closing=closing,
         )
-        _check_options(source)
-        if format is None:
-            source.notes.append(f"{name} looks like {source.format}, and is read as such")
+        if named is None:
+            source.notes.append(f"{name} looks like {chosen.name}, and is read as such")
         with reading_errors(name):
-            rows = READERS[source.format](source)
-        # All went well, so what was opened stays open until the rows are read.
+            rows = chosen.read(source)
+        # Opening succeeded, so the file stays open until the rows are read.
         source.closing = closing.pop_all()
         return rows
 
 
-def _check_options(source: Source) -> None:
-    if source.delimiter is not None and source.format not in ("csv", "tsv"):
+def _check_encoding(encoding: str) -> str:
+    try:
+        "a".encode(encoding)
+    except (LookupError, ValueError):
         raise ParameterError(
-            f"only csv and tsv have a delimiter, but {source.name} is read as {source.format}; "
-            f"leave delimiter out, or name the format with --format"
-        )
-    if source.label_file is not None and source.format != "arff":
-        raise ParameterError(
-            f"only arff has a label file, but {source.name} is read as {source.format}; "
-            f"leave label_file out, or name the format with --format"
-        )
+            f"there is no text encoding {encoding!r}; common ones are utf-8, latin-1 and utf-16"
+        ) from None
+    return encoding
+
+
+def _open_bytes(path: str | Path, closing: ExitStack) -> tuple[str, io.BufferedReader]:
+    """Open a file or standard input, decompressed, and return its name for messages with it."""
+    if str(path) == STANDARD_STREAM:
+        name, stream = "standard input", _peekable(sys.stdin.buffer)
+    else:
+        name, stream = Path(path).name, closing.enter_context(_open_file(Path(path)))
+    with reading_errors(name):
+        if stream.peek(2).startswith(GZIP_MAGIC):
+            unpacked = closing.enter_context(gzip.GzipFile(fileobj=stream))
+            stream = closing.enter_context(io.BufferedReader(unpacked))
+        if not stream.peek(1):
+            raise DataError(f"{name} is empty: it holds no rows; check how it was made")
+    return name, stream
+
+
+def _open_file(path: Path) -> io.BufferedReader:
+    with reading_errors(str(path)):
+        if path.is_dir():
+            raise DataError(f"{path} is a folder, not a file; name one file in it")
+        if not path.exists():
+            raise DataError(f"there is no file {path}; check the path")
+        return path.open("rb")
+
+
+def _peekable(stream: BinaryIO) -> io.BufferedReader:
+    # Not wrapped if it can peek: a second buffer would block until a slow pipe has filled it.
+    if isinstance(stream, io.BufferedReader):
+        return stream
+    return io.BufferedReader(stream)  # type: ignore[arg-type]  # binary files have readinto

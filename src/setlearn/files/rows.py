@@ -1,4 +1,4 @@
-"""Rows, whatever file they come from."""
+"""Rows of a file of any format."""
 
 from __future__ import annotations
 
@@ -7,13 +7,20 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from setlearn.errors import DataError
-from setlearn.files.source import Source, reading_errors
+from setlearn.files.source import FileSource, reading_errors
 
 __all__ = ["Row", "Rows"]
 
 
 class Row(NamedTuple):
-    """A record, and where it stands.
+    """A record and its place in the file.
+
+    Attributes
+    ----------
+    place : str
+        The file and the line, row or item, for messages.
+    record : dict from str to object
+        The values by column name.
 
     Examples
     --------
@@ -27,34 +34,34 @@ class Row(NamedTuple):
 
 
 class Rows(Iterator[Row]):
-    r"""The rows of one file, to be read once; `open_rows` makes them.
+    r"""An iterator over the rows of one file, returned by `open_rows`.
 
-    The file is closed at the end of its rows, at an error, and by `close`, which a ``with`` block
-    calls. A file without any row to give is an error at its end.
+    The file is closed after its last row, after an error, and by `close`, which a ``with`` block
+    calls. If the file has no usable row, iteration ends with a DataError.
 
     Parameters
     ----------
-    source : Source
+    source : FileSource
         The file.
     rows : iterator of Row
-        What its reader finds there.
+        The rows that the reader of the format yields.
     columns, target, categories
-        As below.
+        See the attributes.
 
     Attributes
     ----------
     name : str
-        The file's name for messages.
+        The file's name in messages.
     format : str
-        One of `FORMATS`.
+        The name of the format.
     columns : list of str or None
-        The names in each record, where the format knows them beforehand.
+        The keys of each record, if the format declares them before the first row.
     target : str or None
-        The name under which the format itself puts a set of labels.
+        The column in which the format itself stores the set of labels.
     categories : list of str
-        Columns that the file itself declares as categories, whatever their values look like.
+        Columns that the file declares as categories, whatever their values look like.
     notes : list of str
-        What was guessed, for people.
+        What was guessed about the file, for people to read.
 
     Examples
     --------
@@ -65,8 +72,8 @@ class Rows(Iterator[Row]):
     ...     path = Path(folder) / "birds.csv"
     ...     _ = path.write_text("name;colours\nrobin;red brown\n\nraven;black;?\n")
     ...     with open_rows(path, skip_bad=True) as rows:
-    ...         columns, found = rows.columns, list(rows)
-    >>> columns, found
+    ...         columns, usable = rows.columns, list(rows)
+    >>> columns, usable
     (['name', 'colours'], [Row(place='birds.csv, line 2', record={'name': 'robin', ...})])
     >>> rows.notes, rows.n_bad, rows.bad
     (["read as CSV with ';' between columns"], 1, ['birds.csv, line 4: has 3 columns instead of 2'])
@@ -74,7 +81,7 @@ class Rows(Iterator[Row]):
 
     def __init__(
         self,
-        source: Source,
+        source: FileSource,
         rows: Iterator[Row],
         *,
         columns: list[str] | None = None,
@@ -89,23 +96,23 @@ class Rows(Iterator[Row]):
         self.notes = source.notes
         self._source = source
         self._rows = self._read(rows)
-        self._looked_at: Row | None = None
+        self._peeked: Row | None = None
 
     @property
     def n_bad(self) -> int:
-        """How many rows were left out so far."""
+        """How many rows were skipped so far."""
         return self._source.bad_rows.n
 
     @property
     def bad(self) -> list[str]:
-        """The first ten of them, in words."""
+        """Descriptions of the first ten skipped rows."""
         return self._source.bad_rows.first
 
     def __iter__(self) -> Rows:
         return self
 
     def __next__(self) -> Row:
-        row, self._looked_at = self._looked_at, None
+        row, self._peeked = self._peeked, None
         return next(self._rows) if row is None else row
 
     def __enter__(self) -> Rows:
@@ -120,19 +127,19 @@ class Rows(Iterator[Row]):
         self.close()
 
     def first(self) -> Row:
-        """The row that comes next, which is given again when rows are asked for."""
-        if self._looked_at is None:
-            self._looked_at = next(self._rows)
-        return self._looked_at
+        """Return the next row without consuming it."""
+        if self._peeked is None:
+            self._peeked = next(self._rows)
+        return self._peeked
 
-    def leave_out(self, told: str) -> None:
-        """Count a row that was read but that whoever asked for it cannot use."""
-        self._source.bad_rows.count(told)
+    def leave_out(self, description: str) -> None:
+        """Count a row as skipped that was read, but that the caller cannot use."""
+        self._source.bad_rows.count(description)
 
     def close(self) -> None:
-        """Close the file; there are no more rows then."""
+        """Close the file; iteration then ends."""
         self._rows.close()
-        self._looked_at = None
+        self._peeked = None
         self._source.closing.close()
 
     def _read(self, rows: Iterator[Row]) -> Generator[Row, None, None]:
@@ -147,4 +154,4 @@ class Rows(Iterator[Row]):
     def _reason(self) -> str:
         if not self.n_bad:
             return ""
-        return f" that can be used: all {self.n_bad} were left out, the first as {self.bad[0]}"
+        return f" that can be used: all {self.n_bad} were skipped; the first: {self.bad[0]}"

@@ -1,4 +1,4 @@
-"""Where bytes come from: a file or standard input, compressed or not, and in some encoding."""
+"""The file that a reader reads: its decompressed bytes, its lines, and its bad rows."""
 
 from __future__ import annotations
 
@@ -6,48 +6,100 @@ import codecs
 import gzip
 import io
 import shutil
-import sys
 import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO
 
-from setlearn.errors import DataError, ParameterError
-from setlearn.files.bad_rows import BadRows
-from setlearn.files.formats import STANDARD_STREAM
+from setlearn.errors import DataError
 
-__all__ = ["Source", "check_encoding", "open_bytes", "reading_errors"]
+__all__ = ["BadRows", "FileSource", "reading_errors"]
 
-GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = "\ufeff"
+
+N_SHOWN = 10
+"""How many bad rows are kept with their description; the others are only counted."""
+
+
+class BadRows:
+    """Collects the rows that cannot be used: raises an error, or counts them.
+
+    Parameters
+    ----------
+    skip : bool
+        Whether to count such rows instead of raising an error.
+
+    Attributes
+    ----------
+    n : int
+        The number of bad rows so far.
+    first : list of str
+        Descriptions of the first few, each with its place.
+    """
+
+    def __init__(self, *, skip: bool) -> None:
+        self.skip = skip
+        self.n = 0
+        self.first: list[str] = []
+
+    def add(self, place: str, problem: str) -> None:
+        """Count a bad row, or raise an error.
+
+        Parameters
+        ----------
+        place : str
+            Where the row is.
+        problem : str
+            What is wrong with it.
+
+        Raises
+        ------
+        DataError
+            If bad rows are not to be skipped.
+        """
+        description = f"{place}: {problem}"
+        if not self.skip:
+            raise DataError(
+                f"{description}; correct it, or pass skip_bad=True to leave such rows out"
+            )
+        self.count(description)
+
+    def count(self, description: str) -> None:
+        """Count a row that the caller has already described as bad."""
+        self.n += 1
+        if len(self.first) < N_SHOWN:
+            self.first.append(description)
 
 
 @dataclass(slots=True)
-class Source:
-    """A file on its way in, and all that its reader was told about it.
+class FileSource:
+    """An open file, and what `open_rows` was asked to do with it.
 
     Attributes
     ----------
     name : str
-        What messages call it.
+        The file's name in messages.
     path : Path or None
         None for standard input.
     stream : binary file
-        Its bytes, no longer compressed.
-    format, encoding : str
+        The decompressed bytes.
+    format : str
+        The name of the format in which the file is read.
+    encoding : str
+        The encoding of its text.
     delimiter : str or None
-        What stands between the columns of a table, if told.
+        The character between the columns of a table, if it was given.
     label_file : Path or None
-        The XML that names the labels of an ARFF file, if told.
+        The XML file with the labels of an ARFF file, if it was given.
     bad_rows : BadRows
-        Takes the rows that cannot be used.
+        Collects the rows that cannot be used.
     closing : ExitStack
-        All that is to be closed at the end.
+        Everything that must be closed at the end.
     notes : list of str
-        What was guessed, for people.
+        What was guessed about the file, for people to read.
     """
 
     name: str
@@ -62,15 +114,29 @@ class Source:
     notes: list[str] = field(default_factory=list)
 
     def place(self, number: int, unit: str = "line") -> str:
-        """What messages call one line or row."""
+        """Describe the place of a row for messages.
+
+        Parameters
+        ----------
+        number : int
+            The number of the line, row or item, counted from 1.
+        unit : str
+            What is counted.
+
+        Returns
+        -------
+        str
+            For example "birds.csv, line 2".
+        """
         return f"{self.name}, {unit} {number}"
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        r"""Each line with its number from 1; it ends in ``\n``, except maybe the last."""
+        r"""Yield each line with its number, from 1; lines end in ``\n``, except maybe the last."""
         decoder = codecs.getincrementaldecoder(self.encoding)()
         number, n_bytes, pending = 1, 0, ""
-        # The bytes of a line are not always text of their own: in UTF-16, half of the line's end
-        # comes with the next one. Hence a decoder that remembers, and lines cut out of its text.
+        # The bytes up to a line feed are not always complete text: in UTF-16, the second byte of
+        # the line feed comes with the next line. So the decoder keeps state, and lines are cut
+        # out of the decoded text.
         for raw in self.stream:
             try:
                 text = decoder.decode(raw)
@@ -92,7 +158,7 @@ class Source:
             yield number, pending
 
     def seekable(self) -> IO[bytes]:
-        """The bytes as a file to jump about in, copied to disk if they are not one already."""
+        """Return the bytes as a seekable file, copied to a temporary file if necessary."""
         if self.path is not None and self.path.is_file() and not self._is_compressed():
             return self.stream
         copy = self.closing.enter_context(tempfile.TemporaryFile())  # noqa: SIM115  # closed with the source
@@ -105,63 +171,21 @@ class Source:
 
     def _encoding_error(self, number: int, offset: int) -> DataError:
         return DataError(
-            f"{self.place(number)}: byte {offset} of the file is not {self.encoding}; name the "
-            f"encoding it was saved in, for instance with --encoding latin-1 or --encoding utf-16"
+            f"{self.place(number)}: byte {offset} of the file is not {self.encoding}; pass the "
+            f"encoding in which it was saved, for instance encoding='latin-1' or encoding='utf-16'"
         )
-
-
-def open_bytes(path: str | Path, closing: ExitStack) -> tuple[str, io.BufferedReader]:
-    """Open a file or standard input, through gzip if it is compressed, and say its name."""
-    if str(path) == STANDARD_STREAM:
-        name, stream = "standard input", _peekable(sys.stdin.buffer)
-    else:
-        name, stream = Path(path).name, closing.enter_context(_open_file(Path(path)))
-    with reading_errors(name):
-        if stream.peek(2).startswith(GZIP_MAGIC):
-            unpacked = closing.enter_context(gzip.GzipFile(fileobj=stream))
-            stream = closing.enter_context(io.BufferedReader(unpacked))
-        if not stream.peek(1):
-            raise DataError(f"{name} is empty: it holds no rows; check how it was made")
-    return name, stream
 
 
 @contextmanager
 def reading_errors(name: str) -> Iterator[None]:
-    """Turn what goes wrong on the way in into errors that name the file."""
+    """Turn the errors of reading a file into a DataError that names the file."""
     try:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(
-            f"{name} is compressed, but cut short or damaged ({error}); fetch or copy it again"
+            f"{name} is compressed, but incomplete or damaged ({error}); download or copy it again"
         ) from error
     except OSError as error:
         raise DataError(
             f"{name} cannot be read: {error.strerror or error}; check the path and its permissions"
         ) from error
-
-
-def check_encoding(encoding: str) -> str:
-    """Give the encoding back if Python knows it as one of text."""
-    try:
-        "a".encode(encoding)
-    except (LookupError, ValueError):
-        raise ParameterError(
-            f"there is no text encoding {encoding!r}; common ones are utf-8, latin-1 and utf-16"
-        ) from None
-    return encoding
-
-
-def _open_file(path: Path) -> io.BufferedReader:
-    with reading_errors(str(path)):
-        if path.is_dir():
-            raise DataError(f"{path} is a folder, not a file; name one file in it")
-        if not path.exists():
-            raise DataError(f"there is no file {path}; check the path")
-        return path.open("rb")
-
-
-def _peekable(stream: BinaryIO) -> io.BufferedReader:
-    # Not wrapped if it can peek: a second buffer would wait for more than a slow pipe has yet.
-    if isinstance(stream, io.BufferedReader):
-        return stream
-    return io.BufferedReader(stream)  # type: ignore[arg-type]  # binary files have readinto

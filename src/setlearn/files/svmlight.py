@@ -1,25 +1,26 @@
-"""SVMlight's lines with many labels: ``1,5 3:0.5 7:1 # remark``."""
+"""SVMlight with several labels per line: ``1,5 3:0.5 7:1 # comment``."""
 
 import re
 from collections.abc import Iterator
 from itertools import chain
 
+from setlearn.files.formats import Format
 from setlearn.files.rows import Row, Rows
-from setlearn.files.source import Source
+from setlearn.files.source import FileSource
 
-__all__ = ["read_svmlight"]
+__all__ = ["SVMLIGHT"]
 
 TARGET = "labels"
 QUERY = "qid"
 
 
-def read_svmlight(source: Source) -> Rows:
+def read_svmlight(source: FileSource) -> Rows:
     """Read records ``{"labels": [...], "x": {index: value}}``.
 
-    A line without a word of labels before its first ``index:value`` is a sample with no label.
-    The first line may be the header of the extreme classification repository: three counts.
+    A line that starts with ``index:value`` is a sample without labels. The first line may be the
+    header of the extreme classification repository, which has three counts.
     """
-    lines = _filled(source.lines())
+    lines = _words_by_line(source.lines())
     first = next(lines, None)
     if first is None:
         return Rows(source, iter(()), target=TARGET)
@@ -34,15 +35,15 @@ def read_svmlight(source: Source) -> Rows:
     return Rows(source, _rows(source, lines), columns=[TARGET, "x"], target=TARGET)
 
 
-def _filled(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:
-    """Cut lines into words, without remarks and without lines that hold nothing else."""
+def _words_by_line(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:
+    """Split lines into words, without comments and blank lines."""
     for number, line in lines:
         words = line.partition("#")[0].split()
         if words:
             yield number, words
 
 
-def _rows(source: Source, lines: Iterator[tuple[int, list[str]]]) -> Iterator[Row]:
+def _rows(source: FileSource, lines: Iterator[tuple[int, list[str]]]) -> Iterator[Row]:
     for number, words in lines:
         place = source.place(number)
         has_labels = ":" not in words[0]
@@ -73,8 +74,13 @@ def _features(words: list[str]) -> dict[int, float]:
                 raise ValueError
             number = float(value)
         except ValueError:
-            raise ValueError(f"has {word!r} where index:value is meant, such as 3:0.5") from None
+            raise ValueError(f"has {word!r} instead of index:value, such as 3:0.5") from None
         if int(index) in features:
             raise ValueError(f"has the index {index} twice")
         features[int(index)] = number
     return features
+
+
+SVMLIGHT = Format(
+    "svmlight", (".svm", ".svmlight", ".libsvm"), read=read_svmlight, description="SVMlight"
+)

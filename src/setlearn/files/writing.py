@@ -1,4 +1,4 @@
-"""Writes rows: to a file that is whole or not there at all, or to standard output."""
+"""Writes rows to a file, which is complete or not there at all, or to standard output."""
 
 from __future__ import annotations
 
@@ -6,51 +6,53 @@ import gzip
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 from setlearn.errors import DataError, ParameterError
-from setlearn.files.formats import STANDARD_STREAM, check_format, format_of_name
-from setlearn.files.json_records import jsonl_lines
-from setlearn.files.table_cells import table_lines
+from setlearn.files.formats import (
+    FORMATS,
+    STANDARD_STREAM,
+    Format,
+    format_named,
+    format_of_name,
+)
 
 __all__ = ["write_rows"]
 
-WRITERS: dict[str, Callable[[Iterable[Mapping[str, Any]]], Iterator[bytes]]] = {
-    "jsonl": jsonl_lines,
-    "csv": partial(table_lines, delimiter=","),
-    "tsv": partial(table_lines, delimiter="\t"),
-}
+STREAM_FORMAT = "jsonl"
+"""What is written to standard output by default."""
 
 
 def write_rows(
     path: str | Path,
     rows: Iterable[Mapping[str, Any]],
     *,
-    format: str | None = None,  # noqa: A002  # the name that users know it by
+    format: str | Format | None = None,  # noqa: A002  # the natural name for users
 ) -> None:
     """Write records, one at a time, as JSON lines, CSV or TSV.
 
-    A file appears under its name only when it is complete, so a failure leaves an older one as
-    it was. Sets become sorted lists. In a table, lists have semicolons between their elements, or
-    are JSON if an element holds one. Numbers that are not finite become null, or an empty cell.
+    A file appears under its name only when it is complete, so a failure does not change an older
+    file. Sets become sorted lists. In a table, lists have semicolons between their elements, or
+    are JSON if an element holds a semicolon. NaN and infinity become null, or an empty cell.
 
     Parameters
     ----------
     path : str or Path
-        Where to; "-" for standard output. A name that ends in .gz is compressed.
+        The file to write; "-" for standard output. A file whose name ends in .gz is compressed.
     rows : iterable of dict
-        The records. A table's columns are those of the first.
-    format : {"jsonl", "csv", "tsv"}, optional
-        By default the suffix tells, and standard output gets "jsonl".
+        The records. A table has the columns of the first one.
+    format : {"jsonl", "csv", "tsv"} or Format, optional
+        By default it is found by the suffix of the file name. Standard output gets "jsonl".
 
     Raises
     ------
     DataError
-        For a place that cannot be written to, and for records that do not fit in a table.
+        If the file cannot be written, or a record does not fit in a table.
+    ParameterError
+        If the format is unknown or can only be read.
 
     Examples
     --------
@@ -63,13 +65,16 @@ def write_rows(
     name,colours
     robin,brown;red
     """
-    # To open /dev/stdout anew would wipe out the file that the shell appends to.
+    # Opening /dev/stdout again would truncate a file that the shell appends to.
     is_stream = str(path) in (STANDARD_STREAM, "/dev/stdout")
-    if format is None:
-        format = "jsonl" if is_stream else format_of_name(Path(path))  # noqa: A001  # as above
-    if check_format(format) not in WRITERS:
-        raise ParameterError(f"{format} can only be read; write one of {', '.join(WRITERS)}")
-    lines = WRITERS[format](rows)
+    if format is not None:
+        chosen = format_named(format)
+    else:
+        chosen = FORMATS[STREAM_FORMAT] if is_stream else format_of_name(Path(path))
+    if chosen.write is None:
+        writable = [other.name for other in FORMATS.values() if other.write is not None]
+        raise ParameterError(f"{chosen.name} can only be read; write one of {', '.join(writable)}")
+    lines = chosen.write(rows)
     if is_stream:
         _write_to_standard_output(lines)
     else:
@@ -77,11 +82,11 @@ def write_rows(
 
 
 def _write_to_standard_output(lines: Iterator[bytes]) -> None:
-    sys.stdout.flush()  # what was printed before comes before
+    sys.stdout.flush()  # what was printed before must come first
     for line in lines:
         with _writing_errors("standard output"):
             sys.stdout.buffer.write(line)
-            sys.stdout.buffer.flush()  # the next program in a pipe need not wait
+            sys.stdout.buffer.flush()  # so that the next program in a pipe need not wait
 
 
 def _write_to_file(path: Path, lines: Iterator[bytes]) -> None:
@@ -92,7 +97,7 @@ def _write_to_file(path: Path, lines: Iterator[bytes]) -> None:
             raise DataError(f"{name} is a folder; name a file in it")
         is_device = path.exists() and not path.is_file()
         target = path.resolve()  # a link stays a link
-    if is_device:  # a pipe or a device is not to be replaced
+    if is_device:  # a pipe or a device must not be replaced
         _write_lines(path, lines, name, compress=compress)
         return
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
@@ -103,7 +108,7 @@ def _write_to_file(path: Path, lines: Iterator[bytes]) -> None:
                 shutil.copymode(target, part)
             os.replace(part, target)
     finally:
-        with suppress(OSError):  # it is no longer there if all went well
+        with suppress(OSError):  # it no longer exists if writing succeeded
             part.unlink()
 
 
@@ -113,13 +118,13 @@ def _write_lines(path: Path, lines: Iterator[bytes], name: str, *, compress: boo
         with _writing_errors(name):
             file: IO[bytes] | gzip.GzipFile = closing.enter_context(path.open("wb"))
             if compress:
-                # Without the time and the name, so that the same rows make the same bytes.
+                # Without time and name, so that the same rows always give the same bytes.
                 file = closing.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0))
-        for line in lines:  # whose own errors are not ours to explain
+        for line in lines:  # errors raised by the rows themselves pass through unchanged
             with _writing_errors(name):
                 file.write(line)
     except BaseException:
-        with suppress(OSError):  # what the buffers still hold fails once more
+        with suppress(OSError):  # flushing the buffers fails again
             closing.close()
         raise
     with _writing_errors(name):
@@ -130,7 +135,7 @@ def _write_lines(path: Path, lines: Iterator[bytes], name: str, *, compress: boo
 def _writing_errors(name: str) -> Iterator[None]:
     try:
         yield
-    except BrokenPipeError:  # the reader has had enough, which is no fault
+    except BrokenPipeError:  # the reader has stopped reading, which is not an error
         raise
     except OSError as error:
         raise DataError(

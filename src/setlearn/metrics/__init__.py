@@ -1,14 +1,15 @@
-"""Figures that tell how good predicted sets are.
+"""Metrics of predicted sets.
 
-For sets of labels, and of anything else that is either right or wrong: `mean_f1`,
-`exact_match` and their kin. For sets of sequences also the edit distances, which tell nearly
-right from wrong. `set_report` gives them all at once.
+For all sets: `mean_f1`, `exact_match` and others, which count elements as right or wrong. For
+sets of sequences also the edit distances, which measure how close wrong elements are.
+`set_report` computes all of them.
 
-To see where answers fail: `label_report` by label, `size_table` by size, `worst_samples` one by
-one.
+To see where predictions fail, use `label_report` (by label), `size_table` (by set size) and
+`worst_samples` (sample by sample).
 """
 
-from setlearn.metrics.label_report import LabelReport, label_report
+from setlearn.metrics.by_label import LabelReport, label_report
+from setlearn.metrics.by_sample import SizeTable, WorstSample, size_table, worst_samples
 from setlearn.metrics.report import SetReport, set_report
 from setlearn.metrics.sequences import matched_edit_distance, mean_edit_distance
 from setlearn.metrics.sets import (
@@ -20,8 +21,6 @@ from setlearn.metrics.sets import (
     mean_recall,
     mean_set_size,
 )
-from setlearn.metrics.size_table import SizeTable, size_table
-from setlearn.metrics.worst_samples import WorstSample, worst_samples
 
 __all__ = [
     "LabelReport",

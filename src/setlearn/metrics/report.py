@@ -1,4 +1,4 @@
-"""All figures about predicted sets at once."""
+"""All metrics of predicted sets at once."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from setlearn.label_sets import Samples
 from setlearn.metrics._reading import sample_mean
 from setlearn.metrics.sequences import (
     matched_distances,
@@ -16,30 +15,31 @@ from setlearn.metrics.sequences import (
 )
 from setlearn.metrics.sets import Overlaps
 from setlearn.nodes import FloatArray
+from setlearn.set_reading import Samples
 
 __all__ = ["SetReport", "set_report"]
 
 
 @dataclass(frozen=True, slots=True)
 class SetReport:
-    """What `set_report` found; ``str()`` is a table, ``to_dict()`` is ready for JSON.
+    """The result of `set_report`; ``str()`` is a table, ``to_dict()`` is ready for JSON.
 
     Attributes
     ----------
     n_samples : int
-        How many pairs of a true and a predicted set were compared.
+        The number of pairs of a true and a predicted set.
     mean_f1, mean_f1_error : float
         The mean F1 and its standard error, which is nan for a single sample.
     exact_match, mean_precision, mean_recall, mean_jaccard, hamming_distance : float
-        As the functions of these names tell.
+        See the functions of these names.
     mean_true_size, mean_predicted_size : float
         Mean set sizes.
     n_empty_true, n_empty_predicted : int
-        How many sets are empty.
+        The number of empty sets.
     mean_edit_distance, matched_edit_distance : float or None
-        As the functions of these names tell; None unless asked for.
+        See the functions of these names; None without ``sequences=True``.
     n_without_pairs : int or None
-        How many samples the mean edit distance leaves out, as one side is empty.
+        The number of samples that the mean edit distance leaves out because a set is empty.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class SetReport:
     n_without_pairs: int | None = None
 
     def to_dict(self) -> dict[str, float | int | None]:
-        """All figures by name, with None for nan, which JSON does not know.
+        """Return all figures by name, with None instead of nan, which JSON cannot hold.
 
         Examples
         --------
@@ -109,19 +109,27 @@ class SetReport:
 
 
 def set_report(Y_true: Samples, Y_pred: Samples, *, sequences: bool = False) -> SetReport:
-    """Compute every figure of this package in one go.
+    """Compute all metrics of this package that are means over samples.
 
     Parameters
     ----------
     Y_true, Y_pred : iterable of sets, or indicator matrix of shape (n_samples, n_labels)
-        What `mean_f1` takes; with ``sequences=True``, what `mean_edit_distance` takes.
+        As for `mean_f1`; with ``sequences=True``, as for `mean_edit_distance`.
     sequences : bool
-        Whether the elements are sequences, whose edit distances are then reported too.
+        Whether the elements are sequences. Their edit distances are then reported too.
 
     Returns
     -------
     SetReport
-        The figures by name; print it for a table.
+        The figures by name. Print it for a table.
+
+    Raises
+    ------
+    DataError
+        If the shapes differ, or there are no samples.
+    KindError
+        If one side has sets and the other is an indicator, or if sequences are expected and the
+        elements are none.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How near predicted sets of sequences come to the true ones, edit by edit."""
+"""Edit distances between true and predicted sets of sequences."""
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
@@ -12,11 +12,10 @@ from rapidfuzz.process import cdist
 from scipy.optimize import linear_sum_assignment
 
 from setlearn.errors import KindError
-from setlearn.label_sets import LabelSets, Samples
 from setlearn.metrics._reading import check_lengths, sample_mean
 from setlearn.nodes import FloatArray, IntArray
 from setlearn.ordering import canonical_rank
-from setlearn.sequence_sets import check_one_kind, read_sets_of_sequences
+from setlearn.set_reading import LabelSets, Samples, check_one_kind, read_sets_of_sequences
 
 __all__ = ["matched_edit_distance", "mean_edit_distance"]
 
@@ -25,24 +24,24 @@ Ids: TypeAlias = dict[Hashable, int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairing:
-    """All edit distances of one sample, true sequences by predicted ones."""
+    """The edit distances of one sample between true and predicted sequences."""
 
     distances: IntArray  # (n_true, n_predicted)
     true_lengths: IntArray
     predicted_lengths: IntArray
 
     def mean(self) -> float:
-        """Average over all pairs; nan where there is none."""
+        """Return the mean over all pairs; nan if there is none."""
         return float(self.distances.mean()) if self.distances.size else float("nan")
 
     def matched(self) -> float:
-        """Take the cost of the best one-to-one assignment, divided by the larger set's size."""
+        """Return the cost of the best one-to-one assignment, divided by the larger set size."""
         n_true, n_predicted = self.distances.shape
         size = max(n_true, n_predicted)
         if not size:
             return 0.0
-        # Padding the smaller side with "unmatched" is enough: leaving two sequences both
-        # unmatched never costs less than turning one into the other.
+        # It is enough to pad the smaller side with "unmatched": leaving two sequences unmatched
+        # never costs less than turning one into the other.
         costs = np.zeros((size, size), dtype=np.int64)
         costs[:n_true, :n_predicted] = self.distances
         costs[:n_true, n_predicted:] = _unmatched(self.true_lengths)[:, None]
@@ -55,23 +54,30 @@ def mean_edit_distance(
 ) -> float:
     """Edit distance averaged over all pairs (true, predicted), then over samples.
 
-    This is the paper's mED, for comparison with it. A perfect answer does not score 0 if sets
-    have more than one element; `matched_edit_distance` mends that.
+    This is the paper's mED, for comparison with the paper. A perfect prediction does not score 0
+    if sets have more than one element; use `matched_edit_distance` to avoid that.
 
     Parameters
     ----------
     Y_true, Y_pred : iterable of sets of sequences
         A sequence is a string, read by character, or a tuple or list of hashable tokens. It may
-        also be a set of tokens, which is read in one order: numbers by value, then strings,
-        then the rest.
+        also be a set of tokens, which is read in a fixed order: numbers by value, then strings,
+        then all others.
     sample_weight : array-like of shape (n_samples,), optional
-        How much each sample counts; all the same by default.
+        The weight of each sample; equal by default.
 
     Returns
     -------
     float
-        0 or more. Samples with an empty set on either side have no pair and are left out; nan
-        if none is left.
+        0 or more. Samples with an empty set on either side have no pair and are left out. The
+        result is nan if no sample is left.
+
+    Raises
+    ------
+    DataError
+        If the two sides differ in length, there are no samples, or the weights cannot be used.
+    KindError
+        If an element is not a sequence, or sequences are of different kinds.
 
     Examples
     --------
@@ -89,9 +95,25 @@ def matched_edit_distance(
 ) -> float:
     """Edit distance under the best one-to-one assignment, averaged over samples.
 
-    Takes what `mean_edit_distance` takes. A sequence left unmatched costs its length (at least
-    1, so that a surplus empty sequence is no perfect answer), and the sum is divided by the
-    larger set's size. It is 0 only if all sets are equal.
+    An unmatched sequence costs its length (at least 1, so that a superfluous empty sequence also
+    costs something). The sum is divided by the size of the larger set.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : iterable of sets of sequences
+        As for `mean_edit_distance`.
+    sample_weight : array-like of shape (n_samples,), optional
+        The weight of each sample; equal by default.
+
+    Returns
+    -------
+    float
+        0 or more. It is 0 only if all sets are equal.
+
+    Raises
+    ------
+    DataError, KindError
+        As for `mean_edit_distance`.
 
     Examples
     --------
@@ -107,23 +129,52 @@ def matched_edit_distance(
 
 
 def read_sequence_sets(Y_true: Samples, Y_pred: Samples) -> tuple[LabelSets, LabelSets]:
-    """Read both sides as sets of strings, of tuples, or of frozensets."""
+    """Read both sides as sets of strings, of tuples, or of frozensets.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : iterable of sets of sequences
+        As for `mean_edit_distance`.
+
+    Returns
+    -------
+    true, predicted : list of frozenset
+        One set per sample.
+
+    Raises
+    ------
+    DataError
+        If the two sides differ in length, or there are no samples.
+    KindError
+        If an element is not a sequence, or sequences are of different kinds.
+    """
     true = read_sets_of_sequences(Y_true, "Y_true")
     predicted = read_sets_of_sequences(Y_pred, "Y_pred")
     check_lengths(len(true), len(predicted))
     kinds = {check_one_kind(true, "Y_true"), check_one_kind(predicted, "Y_pred")} - {None}
     if len(kinds) > 1:
-        # ("a", "b") and "ab" are no edit apart and yet not equal: no figure would be right.
+        # ("a", "b") and "ab" differ, but their edit distance would be 0.
         names = sorted(kind.__name__ for kind in kinds if kind is not None)
         raise KindError(
             f"sequences must be of one kind in Y_true and Y_pred, got {' and '.join(names)}; "
-            "turn them all into tuples, say"
+            "convert them all, for example to tuples"
         )
     return true, predicted
 
 
 def pair_sequences(true: LabelSets, predicted: LabelSets) -> list[Pairing]:
-    """Compute the edit distances of every sample."""
+    """Compute the edit distances of every sample.
+
+    Parameters
+    ----------
+    true, predicted : list of frozenset
+        The sets of sequences.
+
+    Returns
+    -------
+    list of Pairing
+        The distances, one table per sample.
+    """
     ids = _token_ids(chain(*true, *predicted))
     return [
         _pair([_encode(t, ids) for t in trues], [_encode(p, ids) for p in predictions])
@@ -132,12 +183,12 @@ def pair_sequences(true: LabelSets, predicted: LabelSets) -> list[Pairing]:
 
 
 def mean_distances(pairings: list[Pairing]) -> FloatArray:
-    """One mean over all pairs a sample, nan where there is no pair."""
+    """Return the mean over all pairs of each sample; nan where there is no pair."""
     return np.array([pairing.mean() for pairing in pairings])
 
 
 def matched_distances(pairings: list[Pairing]) -> FloatArray:
-    """One matched distance a sample."""
+    """Return the matched distance of each sample."""
     return np.array([pairing.matched() for pairing in pairings])
 
 
@@ -155,9 +206,9 @@ def _unmatched(lengths: IntArray) -> IntArray:
 
 
 def _token_ids(sequences: Iterable[Any]) -> Ids:
-    """Give ids to tokens, equal ones alike, in an order that owes nothing to the hash seed.
+    """Number the tokens in an order that does not depend on the hash seed.
 
-    The edit distance itself must see numbers only: rapidfuzz takes ``"a"`` and 97 for equal.
+    The edit distance is computed on these numbers: rapidfuzz treats ``"a"`` and 97 as equal.
     """
     tokens = set(chain.from_iterable(sequences))
     return {token: rank for rank, token in enumerate(sorted(tokens, key=canonical_rank))}

@@ -1,8 +1,8 @@
-"""How near predicted sets come to the true ones, when an element is either right or wrong.
+"""Metrics that count each element of a predicted set as right or wrong.
 
-Everything rests on three numbers a sample: the sizes of the true set, of the predicted set and
-of what they share. Wherever a share is undefined because its whole is empty, it is 1 if both
-sets are empty, which is a perfect answer, and 0 otherwise.
+All of them are computed from three numbers per sample: the sizes of the true set, of the
+predicted set and of their intersection. A ratio with denominator 0 is 1 if both sets are empty,
+because that is a perfect prediction, and 0 otherwise.
 """
 
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from setlearn.errors import ParameterError
-from setlearn.label_sets import Samples
 from setlearn.metrics._reading import read_indicator, read_indicator_pair, sample_mean
 from setlearn.nodes import BoolArray, FloatArray, IntArray
+from setlearn.set_reading import Samples
 
 __all__ = [
     "exact_match",
@@ -30,7 +30,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Overlaps:
-    """The sizes that every metric of this file is made of, one of each a sample."""
+    """The sizes from which every metric of this file is computed, one of each per sample."""
 
     shared: IntArray
     true: IntArray
@@ -39,7 +39,25 @@ class Overlaps:
 
     @classmethod
     def of(cls, Y_true: Samples, Y_pred: Samples) -> Self:
-        """Count what the two sides share, without ever making a sparse indicator dense."""
+        """Count the elements of both sides and of their intersections.
+
+        Sparse indicators are never made dense.
+
+        Parameters
+        ----------
+        Y_true, Y_pred : iterable of sets, or indicator matrix of shape (n_samples, n_labels)
+            As for `mean_f1`.
+
+        Returns
+        -------
+        Overlaps
+            The sizes.
+
+        Raises
+        ------
+        DataError, KindError
+            As for `mean_f1`.
+        """
         true, predicted = read_indicator_pair(Y_true, Y_pred)
         shared = true.multiply(predicted).tocsr()
         n_shared, n_true, n_predicted = (np.diff(m.indptr) for m in (shared, true, predicted))
@@ -62,7 +80,7 @@ class Overlaps:
 
     @property
     def jaccard(self) -> FloatArray:
-        """The share of the union that lies on both sides."""
+        """The size of the intersection divided by that of the union."""
         return self._share(self.shared, self.true + self.predicted - self.shared)
 
     @property
@@ -71,10 +89,10 @@ class Overlaps:
         return np.asarray((self.shared == self.true) & (self.shared == self.predicted))
 
     def hamming(self, n_labels: int | None = None) -> FloatArray:
-        """Take the share of all labels on which the two sets differ."""
+        """Return the share of all labels on which the two sets differ."""
         different = self.true + self.predicted - 2 * self.shared
         whole = self.n_labels if n_labels is None else n_labels
-        return np.asarray(different / max(1, whole))  # where no label exists, no set differs
+        return np.asarray(different / max(1, whole))  # without labels, no sets differ
 
     def _share(self, part: IntArray, whole: IntArray) -> FloatArray:
         both_empty = (self.true + self.predicted == 0).astype(float)
@@ -87,16 +105,24 @@ def mean_f1(Y_true: Samples, Y_pred: Samples, *, sample_weight: ArrayLike | None
     Parameters
     ----------
     Y_true, Y_pred : iterable of sets, or indicator matrix of shape (n_samples, n_labels)
-        Sets may be sets, frozensets, lists or tuples of labels; an indicator may be an array, a
-        DataFrame or sparse. Both sides are sets, or both are indicators. Lists are sets: wrap
-        rows of 0 and 1 in ``np.array`` to make them an indicator.
+        A set may be a set, frozenset, list or tuple of labels. An indicator may be an array, a
+        DataFrame or a sparse matrix. Both sides must be sets, or both indicators. Lists are read
+        as sets; turn rows of 0 and 1 into an indicator with ``np.array``.
     sample_weight : array-like of shape (n_samples,), optional
-        How much each sample counts; all the same by default.
+        The weight of each sample; equal by default.
 
     Returns
     -------
     float
         From 0 to 1. Two empty sets score 1, an empty and a non-empty one 0.
+
+    Raises
+    ------
+    DataError
+        If the two sides differ in length or columns, there are no samples, an indicator holds
+        other values than 0 and 1, or the weights cannot be used.
+    KindError
+        If one side has sets and the other is an indicator, or a sample is not a set.
 
     Examples
     --------
@@ -114,7 +140,22 @@ def exact_match(
 ) -> float:
     """Share of samples whose predicted set equals the true one.
 
-    Takes what `mean_f1` takes.
+    Parameters
+    ----------
+    Y_true, Y_pred : iterable of sets, or indicator matrix of shape (n_samples, n_labels)
+        As for `mean_f1`.
+    sample_weight : array-like of shape (n_samples,), optional
+        The weight of each sample; equal by default.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Raises
+    ------
+    DataError, KindError
+        As for `mean_f1`.
 
     Examples
     --------
@@ -129,7 +170,22 @@ def mean_precision(
 ) -> float:
     """Share of each predicted set that is true, averaged over samples.
 
-    Takes what `mean_f1` takes. An empty prediction scores 1 if nothing was to be found, else 0.
+    Parameters
+    ----------
+    Y_true, Y_pred : iterable of sets, or indicator matrix of shape (n_samples, n_labels)
+        As for `mean_f1`.
+    sample_weight : array-like of shape (n_samples,), optional
+        The weight of each sample; equal by default.
+
+    Returns
+    -------
+    float
+        From 0 to 1. An empty prediction scores 1 if the true set is empty too, else 0.
+
+    Raises
+    ------
+    DataError, KindError
+        As for `mean_f1`.
 
     Examples
     --------
@@ -144,7 +200,22 @@ def mean_recall(
 ) -> float:
     """Share of each true set that was predicted, averaged over samples.
 
-    Takes what `mean_f1` takes. An empty truth scores 1 if nothing was predicted, else 0.
+    Parameters
+    ----------
+    Y_true, Y_pred : iterable of sets, or indicator matrix of shape (n_samples, n_labels)
+        As for `mean_f1`.
+    sample_weight : array-like of shape (n_samples,), optional
+        The weight of each sample; equal by default.
+
+    Returns
+    -------
+    float
+        From 0 to 1. An empty true set scores 1 if the prediction is empty too, else 0.
+
+    Raises
+    ------
+    DataError, KindError
+        As for `mean_f1`.
 
     Examples
     --------
@@ -159,7 +230,22 @@ def mean_jaccard(
 ) -> float:
     """Size of the intersection over that of the union, averaged over samples.
 
-    Takes what `mean_f1` takes. Two empty sets score 1.
+    Parameters
+    ----------
+    Y_true, Y_pred : iterable of sets, or indicator matrix of shape (n_samples, n_labels)
+        As for `mean_f1`.
+    sample_weight : array-like of shape (n_samples,), optional
+        The weight of each sample; equal by default.
+
+    Returns
+    -------
+    float
+        From 0 to 1. Two empty sets score 1.
+
+    Raises
+    ------
+    DataError, KindError
+        As for `mean_f1`.
 
     Examples
     --------
@@ -178,22 +264,27 @@ def hamming_distance(
 ) -> float:
     """Share of all labels on which the two sets differ, averaged over samples.
 
-    Takes what `mean_f1` takes, and one thing more.
-
     Parameters
     ----------
     Y_true, Y_pred : iterable of sets, or indicator matrix of shape (n_samples, n_labels)
-        What is true and what was predicted.
+        As for `mean_f1`.
     n_labels : int, optional
-        How many labels there are. By default the number of columns; of sets, the number of
-        distinct labels met on either side.
+        The number of all labels. By default the number of columns; for sets, the number of
+        distinct labels on either side.
     sample_weight : array-like of shape (n_samples,), optional
-        How much each sample counts; all the same by default.
+        The weight of each sample; equal by default.
 
     Returns
     -------
     float
-        From 0, all sets equal, to 1.
+        From 0, if all sets are equal, to 1.
+
+    Raises
+    ------
+    DataError, KindError
+        As for `mean_f1`.
+    ParameterError
+        If ``n_labels`` is less than the number of labels that occur.
 
     Examples
     --------
@@ -208,7 +299,22 @@ def hamming_distance(
 def mean_set_size(Y: Samples, *, sample_weight: ArrayLike | None = None) -> float:
     """Size of the sets, averaged over samples.
 
-    Takes one side of what `mean_f1` takes.
+    Parameters
+    ----------
+    Y : iterable of sets, or indicator matrix of shape (n_samples, n_labels)
+        The sets.
+    sample_weight : array-like of shape (n_samples,), optional
+        The weight of each sample; equal by default.
+
+    Returns
+    -------
+    float
+        The mean size.
+
+    Raises
+    ------
+    DataError, KindError
+        As for `mean_f1`.
 
     Examples
     --------
@@ -218,9 +324,9 @@ def mean_set_size(Y: Samples, *, sample_weight: ArrayLike | None = None) -> floa
     return sample_mean(np.diff(read_indicator(Y).indptr).astype(float), sample_weight)
 
 
-def _check_n_labels(n_labels: int | None, n_met: int) -> None:
-    if n_labels is not None and (not isinstance(n_labels, Integral) or n_labels < n_met):
+def _check_n_labels(n_labels: int | None, n_used: int) -> None:
+    if n_labels is not None and (not isinstance(n_labels, Integral) or n_labels < n_used):
         raise ParameterError(
-            f"n_labels must be a whole number and at least the {n_met} labels that Y_true and "
-            f"Y_pred have, got {n_labels!r}; leave it out to use these"
+            f"n_labels must be a whole number and at least the {n_used} labels that Y_true and "
+            f"Y_pred have, got {n_labels!r}; leave it out to use this number"
         )

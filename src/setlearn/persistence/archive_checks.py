@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from setlearn.errors import ModelError
-from setlearn.files.npy_header import read_npy_header
+from setlearn.files.numpy_arrays import read_npy_header
 
 __all__ = ["check_archive", "check_builders", "unsound"]
 

@@ -1,32 +1,30 @@
-"""How well each label is found, and how well all of them together."""
+"""How well each label is predicted, and all labels together."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from setlearn.label_sets import Samples
-from setlearn.metrics._aligned_table import aligned_table
-from setlearn.metrics._named_labels import json_ready, read_named_pair
-from setlearn.metrics._reading import sample_mean
+from setlearn.metrics._reading import json_ready, read_named_pair, sample_mean
 from setlearn.metrics.sets import Overlaps
 from setlearn.ordering import canonical_rank
+from setlearn.set_reading import Samples
 
-__all__ = ["LabelFigures", "LabelReport", "MeanFigures", "label_report"]
+__all__ = ["LabelFigures", "LabelReport", "MeanFigures", "aligned_table", "label_report"]
 
 
 @dataclass(frozen=True, slots=True)
 class LabelFigures:
-    """What is known of one label.
+    """The figures of one label.
 
     Attributes
     ----------
     label : hashable
         The label itself, or the name or number of its column.
     precision, recall, f1 : float
-        From 0 to 1: the share of its predictions that are right, the share of its true
-        occurrences that were found, and the harmonic mean of both.
+        From 0 to 1: the share of its predictions that are correct, the share of its true
+        occurrences that were predicted, and the harmonic mean of both.
     support, predicted : int
-        In how many true and in how many predicted sets it is.
+        The number of true and of predicted sets that hold it.
     """
 
     label: Hashable
@@ -39,7 +37,7 @@ class LabelFigures:
 
 @dataclass(frozen=True, slots=True)
 class MeanFigures:
-    """One figure of each kind for all labels together."""
+    """Precision, recall and F1 of all labels together."""
 
     precision: float
     recall: float
@@ -48,16 +46,16 @@ class MeanFigures:
 
 @dataclass(frozen=True, slots=True)
 class LabelReport:
-    """What `label_report` found; ``str()`` is a table, ``to_dict()`` is ready for JSON.
+    """The result of `label_report`; ``str()`` is a table, ``to_dict()`` is ready for JSON.
 
     Attributes
     ----------
     labels : tuple of LabelFigures
         The figures of each label, the most frequent first, then by name.
     macro : MeanFigures
-        Plain means over labels, in which rare ones count as much as frequent ones.
+        Means over labels, in which rare labels count as much as frequent ones.
     micro : MeanFigures
-        The figures of all decisions taken together, in which each occurrence counts the same.
+        The figures of all decisions together, in which each occurrence counts the same.
 
     Examples
     --------
@@ -73,11 +71,11 @@ class LabelReport:
     micro: MeanFigures
 
     def to_list(self) -> list[dict[str, Any]]:
-        """The figures of each label by name, as one dictionary a label."""
+        """Return one dictionary of figures per label."""
         return [asdict(figures) | {"label": json_ready(figures.label)} for figures in self.labels]
 
     def to_dict(self) -> dict[str, Any]:
-        """The means by name, and all labels as `to_list` gives them."""
+        """Return the means by name, and the labels as in `to_list`."""
         return {
             "macro": asdict(self.macro),
             "micro": asdict(self.micro),
@@ -86,11 +84,11 @@ class LabelReport:
 
     def __str__(self) -> str:
         rows = [
-            (str(one.label), *_ratios(one), str(one.support), str(one.predicted))
-            for one in self.labels
+            (str(figures.label), *_ratios(figures), str(figures.support), str(figures.predicted))
+            for figures in self.labels
         ]
-        support = sum(one.support for one in self.labels)
-        predicted = sum(one.predicted for one in self.labels)
+        support = sum(figures.support for figures in self.labels)
+        predicted = sum(figures.predicted for figures in self.labels)
         return aligned_table(
             [
                 ("label", "precision", "recall", "F1", "support", "predicted"),
@@ -103,22 +101,29 @@ class LabelReport:
 
 
 def label_report(Y_true: Samples, Y_pred: Samples) -> LabelReport:
-    """Compute precision, recall and F1 of every label that is met on either side.
+    """Compute precision, recall and F1 of every label that occurs on either side.
 
-    A ratio without a whole is 0 here as in all of this package: the precision of a label that
-    was never predicted, the recall of one that is never true. A column that is empty on both
-    sides is left out, as sets would not know of it; its perfect 1 would only lift the means.
+    An undefined ratio is 0: the precision of a label that was never predicted, and the recall of
+    one that is never true. A column that is empty on both sides is left out, as it is with sets;
+    a score of 1 for it would only raise the means.
 
     Parameters
     ----------
     Y_true, Y_pred : iterable of sets, or indicator matrix of shape (n_samples, n_labels)
-        What `mean_f1` takes. Columns of a DataFrame in ``Y_true`` give the labels their names.
+        As for `mean_f1`. Columns of a DataFrame in ``Y_true`` are the names of the labels.
 
     Returns
     -------
     LabelReport
-        The figures of each label, and their means, which are 1 if all sets are empty; print it
+        The figures of each label, and their means, which are 1 if all sets are empty. Print it
         for a table.
+
+    Raises
+    ------
+    DataError
+        If the shapes differ, or there are no samples.
+    KindError
+        If one side has sets and the other is an indicator.
 
     Examples
     --------
@@ -135,7 +140,7 @@ def label_report(Y_true: Samples, Y_pred: Samples) -> LabelReport:
     if not pair.labels:
         perfect = MeanFigures(1.0, 1.0, 1.0)
         return LabelReport((), macro=perfect, micro=perfect)
-    # The samples that hold a label are a set as the labels of a sample are.
+    # Transposed: for each label, the set of samples that hold it.
     overlaps = Overlaps.of(pair.true.T, pair.predicted.T)
     columns = (
         overlaps.precision,
@@ -145,12 +150,21 @@ def label_report(Y_true: Samples, Y_pred: Samples) -> LabelReport:
         overlaps.predicted,
     )
     figures = map(LabelFigures, pair.labels, *(column.tolist() for column in columns))
-    ranked = sorted(figures, key=lambda one: (-one.support, canonical_rank(one.label)))
+    ranked = sorted(figures, key=lambda label: (-label.support, canonical_rank(label.label)))
     return LabelReport(tuple(ranked), macro=_means(overlaps), micro=_means(_summed(overlaps)))
 
 
+def aligned_table(rows: Sequence[Sequence[str]]) -> str:
+    """Lay out rows as a table: the first column aligned left, all others aligned right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
+    )
+    return "\n".join(line.rstrip() for line in lines)
+
+
 def _summed(overlaps: Overlaps) -> Overlaps:
-    """The counts of all labels as those of a single one."""
+    """Add up the counts of all labels, as if they were one label."""
     return Overlaps(
         shared=overlaps.shared.sum(keepdims=True),
         true=overlaps.true.sum(keepdims=True),
