@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from setlearn.nodes import BoolArray, FloatArray, IntArray, Nodes
+from setlearn.nodes import BoolArray, FloatArray, IntArray, Nodes, best_of_each_sample
 from setlearn.rules.base import Rule
 from setlearn.scorers.base import Scorer
 from setlearn.trie import END, Sequences, Trie
@@ -89,6 +89,9 @@ def generate(
         if nodes.known is not None:
             closes &= ~nodes.known[:, END]
         closed.append((nodes.sample[closes], prefix[closes], membership[closes, END]))
+        # What cannot enter the set any more is not followed.
+        least = rule.least_useful(*_finished(closed), n_samples)
+        kept[:, END + 1 :] &= membership[:, END + 1 :] >= least[nodes.sample, None]
         parent, token = _open_choices(kept)
         if depth == bounds.max_length:
             truncated[nodes.sample[parent]] = True
@@ -97,7 +100,7 @@ def generate(
         # What is left is shared among the levels to come: the first ones must not take it all.
         levels_left = max(bounds.max_length - depth, 1)
         room = np.maximum((bounds.max_nodes - n_grown) // levels_left, 1)
-        fits = _best_of_each(sample, score, room)
+        fits = best_of_each_sample(sample, score, room)
         truncated[sample[~fits]] = True
         parent, token, sample = parent[fits], token[fits], sample[fits]
         if watch is not None:
@@ -135,14 +138,9 @@ def _open_choices(kept: BoolArray) -> tuple[IntArray, IntArray]:
     return row[goes_on], token[goes_on]
 
 
-def _best_of_each(sample: IntArray, score: FloatArray, room: IntArray) -> BoolArray:
-    """Which entries are among the best ``room[sample]`` of their sample."""
-    order = np.lexsort((-score, sample))
-    sizes = np.bincount(sample, minlength=len(room))
-    rank = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    fits = np.empty(len(order), dtype=bool)
-    fits[order] = rank < room[sample[order]]
-    return fits
+def _finished(closed: list[tuple[IntArray, IntArray, FloatArray]]) -> tuple[IntArray, FloatArray]:
+    """The sample and the probability of every sequence that is finished."""
+    return np.concatenate([s for s, _, _ in closed]), np.concatenate([p for _, _, p in closed])
 
 
 def _gather(
@@ -157,12 +155,11 @@ def _gather(
     tokens = np.concatenate(
         [np.pad(t, ((0, 0), (0, longest - t.shape[1])), constant_values=END) for _, t, _ in closed]
     )
-    sample = np.concatenate([s for s, _, _ in closed])
-    score = np.concatenate([p for _, _, p in closed])
+    sample, score = _finished(closed)
     order = np.lexsort((-score, sample))
     n_known = None if known is None else known.set_sizes()[sample[order]]
     order = order[rule.choose(sample[order], score[order], n_known)]
     sample, tokens, score = sample[order], tokens[order], score[order]
-    fits = _best_of_each(sample, score, np.full(len(truncated), max_size))
+    fits = best_of_each_sample(sample, score, max_size)
     truncated[sample[~fits]] = True
     return Generated(sample[fits], tokens[fits], score[fits], truncated)

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 
 from setlearn import SequenceSetGenerator
-from setlearn.networks import LSTM, Transformer
+from setlearn.networks import LSTM, Training, Transformer
 from setlearn.rules import (
     ExpectedF,
     LambdaCNN,
@@ -65,7 +65,7 @@ def inputs():
 
 
 def rules():
-    small = {"max_steps": 12, "random_state": 0}
+    small = {"training": Training(max_steps=12), "random_state": 0}
     found = [
         *(Margin(), Margin(space="log"), Margin(0.3, min_size=1), Threshold("tuned"), TopK(2)),
         *(ExpectedF(), RiskControl(0.5)),

@@ -14,7 +14,6 @@ from setlearn.errors import DataError
 from setlearn.learners.set_forest import SetForest
 from setlearn.nodes import BoolArray, FloatArray, Nodes
 from setlearn.rules import Rule
-from setlearn.rules.folds import sample_folds
 
 __all__ = ["Completion", "ConditionalScores"]
 
@@ -113,7 +112,7 @@ def _left_out_of_fold(nodes: Nodes, truth: BoolArray, seed: int) -> tuple[Nodes,
     known = random_parts(truth, rng)
     asked = Nodes(nodes.sample, nodes.depth, nodes.probabilities, known)
     scores = np.empty(truth.shape)
-    for learn, held_out in sample_folds(nodes.sample, rng):
+    for learn, held_out in nodes.folds(rng):
         model = ConditionalScores(seed).fit(asked[learn], truth[learn])
         scores[held_out] = model.left(asked[held_out]).probabilities
     return Nodes(nodes.sample, nodes.depth, scores), truth & ~known

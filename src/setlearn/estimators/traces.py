@@ -41,6 +41,8 @@ class LabelTrace:
         ``labels``), whether it was ``kept``, and the ``memory`` after it.
     reason : str
         Why the process stopped.
+    columns : tuple of str
+        The names of the figures of every step, in the order to show them.
     """
 
     labels: list[Hashable]
@@ -48,6 +50,7 @@ class LabelTrace:
     known: frozenset[Hashable]
     steps: tuple[Pick, ...]
     reason: str
+    columns: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -66,7 +69,7 @@ class LabelTrace:
         steps : Steps
         result, known : frozenset
         """
-        return cls(list(labels), result, known, steps.picks, steps.reason)
+        return cls(list(labels), result, known, steps.picks, steps.reason, steps.columns)
 
     @property
     def truncated(self) -> bool:
@@ -82,7 +85,10 @@ class LabelTrace:
                 {
                     "step": number,
                     "scores": [float(score) for score in pick.scores],
-                    "penalties": [float(penalty) for penalty in pick.penalties],
+                    "penalties": None
+                    if pick.penalties is None
+                    else [float(penalty) for penalty in pick.penalties],
+                    "figures": dict(pick.figures),
                     "winner": _plain(self.labels[pick.winner]),
                     "kept": pick.kept,
                     "memory": [_plain(self.labels[k]) for k in pick.memory],
@@ -103,14 +109,13 @@ class LabelTrace:
         return "\n\n".join(parts)
 
     def _picks(self) -> list[list[str]]:
-        rows = [["step", "winner", "score", "penalty", "", "memory Z"]]
+        rows = [["step", "winner", *self.columns, "", "memory Z"]]
         for number, pick in enumerate(self.steps, 1):
             rows.append(
                 [
                     str(number),
                     str(self.labels[pick.winner]),
-                    f"{pick.scores[pick.winner]:.4f}",
-                    f"{pick.penalties[pick.winner]:.4f}",
+                    *(f"{pick.figures[column]:.4f}" for column in self.columns),
                     "kept"
                     if pick.kept
                     else "not new"
@@ -122,9 +127,12 @@ class LabelTrace:
         return rows
 
     def _scores(self) -> list[list[str]]:
-        start = self.steps[0].scores + self.steps[0].penalties
+        start, penalties = self.steps[0].scores, self.steps[0].penalties
+        if penalties is not None:
+            start = start + penalties
         order = np.argsort(-start, kind="stable")[:SHOWN_LABELS]
-        rows = [["score - penalty", *(f"step {n}" for n in range(1, len(self.steps) + 1))]]
+        title = "score" if penalties is None else "score - penalty"
+        rows = [[title, *(f"step {n}" for n in range(1, len(self.steps) + 1))]]
         for label in order:
             cells = [
                 f"{pick.scores[label]:.4f}{'*' if pick.winner == label else ' '}"

@@ -102,7 +102,8 @@ class SequenceSigmoidNetwork(MultiLabelNetwork):
                 f"network must be a recipe with a method build(n_choices=, n_tokens=, "
                 f"n_features=), such as setlearn.networks.LSTM(), got {recipe!r}"
             )
-        network: nn.Module = recipe.build(n_choices=len(self.classes_), **self.reader_.sizes)
+        sizes: dict[str, Any] = self.reader_.sizes
+        network: nn.Module = recipe.build(n_choices=len(self.classes_), **sizes)
         return network
 
     def __sklearn_tags__(self) -> Any:

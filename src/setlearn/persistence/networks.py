@@ -18,7 +18,7 @@ __all__ = ["OWNERS", "rebuilt_network"]
 
 
 def _of_rule(rule: Any) -> nn.Module:
-    module: nn.Module = rule.build(rule.n_choices_, rule.n_positions_)
+    module: nn.Module = rule.new_network()
     return module
 
 
