@@ -173,12 +173,10 @@ class TestRulesThatDecideAtOnce:
         page = self.open_trace(
             new_page,
             playground_server,
-            lambda score, _: {"probability": score, "network's probability": 0.3, "cut": 0.5},
+            lambda score, _: {"probability": score, "network": 0.3, "cut": 0.5},
         )
         expect(page.locator(".to-exceed:visible")).to_have_count(0)
-        expect(page.locator(".bars li.winner .note")).to_have_text(
-            "network's probability 0.300, cut 0.500"
-        )
+        expect(page.locator(".bars li.winner .note")).to_have_text("network 0.300, cut 0.500")
 
     def test_figures_appear_step_by_step(self, new_page, playground_server):
         page = self.open_trace(
@@ -208,9 +206,11 @@ class TestRulesThatDecideAtOnce:
         page = new_page(f"{playground_server}#model=pictures")
         expect(page.locator("#rule-hint")).to_contain_text("has no λ")
         expect(page.locator("#rule-hint")).to_contain_text("under a margin instead")
-        expect(page.locator(".legend")).to_contain_text("decides about all labels at once")
+        expect(page.locator(".legend")).to_contain_text("cut 0.500")
+        expect(page.locator("#figures")).to_contain_text("probability 0.000, cut 0.500")
         slide(page, "lam", 0.5)
         expect(page.locator(".legend")).to_contain_text("penalty")
+        expect(page.locator("#figures")).to_be_hidden()
         page.get_by_label("Model", exact=True).select_option("dishes")
         expect(page.locator("#rule-hint")).to_contain_text("change its λ and ρ")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -190,7 +189,7 @@ class ServedModel:
         """
         rule: Rule = self.model.rule_
         if {"lam", "rho"} <= rule.get_params(deep=False).keys():
-            rule = copy(rule).set_params(lam=lam, rho=rho)
+            rule = rule.adjusted(lam=lam, rho=rho)
         else:
             rule = Margin(lam, rho=rho, min_size=1)
         return replace(self.model, model=self.model.model.with_rule(rule))

@@ -47,8 +47,7 @@ export function labelSteps(trace, { toggle }) {
 }
 
 /** Whether the set was built pick by pick, with penalties. Other rules decide at once. */
-const isSequential = ({ steps }) => steps.some(({ penalties, figures }) =>
-  penalties && (figures || penalties.some((cost) => cost > 0)));
+const isSequential = ({ steps }) => steps.some(({ penalties }) => penalties !== null);
 
 const penalty = (pick, index) => pick.penalties?.[index] ?? 0;
 
@@ -90,7 +89,7 @@ function markedScore(trace, step) {
 }
 
 function cutOnScores({ labels }, { figures, scores, winner }) {
-  const { cut, ...others } = figures ?? {};
+  const { cut, ...others } = figures;
   const score = scores[labels.findIndex((label) => same(label, winner))];
   const areScores = Object.values(others).every((value) => Math.abs(value - score) < 1e-9);
   return areScores ? cut : undefined;
@@ -108,7 +107,7 @@ function noteFor(trace, index, step) {
 
 /** Figures in words, such as "expected F1 0.873", without those that the bars show. */
 function figuresText(figures, shown = []) {
-  return Object.entries(figures ?? {})
+  return Object.entries(figures)
     .filter(([, value]) => typeof value === "number" && !shown.includes(value))
     .map(([name, value]) => `${name} ${Number.isInteger(value) ? value : number(value)}`)
     .join(", ");
