@@ -9,12 +9,14 @@ import numpy as np
 
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Nodes, best_of_each_sample
 from setlearn.rules.base import Rule
+from setlearn.savable import savable
 from setlearn.scorers.base import Scorer
 from setlearn.trie import END, Sequences, Trie
 
 __all__ = ["Bounds", "Generated", "GrownLevel", "generate"]
 
 
+@savable()
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """How far a set may grow; what lies beyond is cut off and flagged, never silently dropped.
@@ -77,7 +79,7 @@ def generate(
     # Where each prefix stands in the known trees, or -1.
     known_node: IntArray = np.empty(0, np.intp) if known is None else known.roots
     n_grown = np.ones(n_samples, dtype=np.intp)
-    truncated = np.zeros(n_samples, dtype=bool)
+    best_cut_off = np.full(n_samples, -1.0)  # the membership of the best prefix that was cut off
     closed: list[tuple[IntArray, IntArray, FloatArray]] = []
     for depth in range(bounds.max_length + 1):
         nodes = _with_known(step.nodes, known, known_node)
@@ -93,15 +95,13 @@ def generate(
         least = rule.least_useful(*_finished(closed), n_samples)
         kept[:, END + 1 :] &= membership[:, END + 1 :] >= least[nodes.sample, None]
         parent, token = _open_choices(kept)
-        if depth == bounds.max_length:
-            truncated[nodes.sample[parent]] = True
-            parent, token = parent[:0], token[:0]
         sample, score = nodes.sample[parent], membership[parent, token]
         # What is left is shared among the levels to come: the first ones must not take it all.
         levels_left = max(bounds.max_length - depth, 1)
         room = np.maximum((bounds.max_nodes - n_grown) // levels_left, 1)
+        room[:] = 0 if depth == bounds.max_length else room
         fits = best_of_each_sample(sample, score, room)
-        truncated[sample[~fits]] = True
+        np.maximum.at(best_cut_off, sample[~fits], score[~fits])
         parent, token, sample = parent[fits], token[fits], sample[fits]
         if watch is not None:
             watch.append(GrownLevel(nodes, prefix, kept, parent, token))
@@ -112,6 +112,8 @@ def generate(
         prefix = np.column_stack([prefix[parent], token])
         if known is not None:
             known_node = known.child(known_node[parent], token)
+    # A sequence that was cut off matters only if it could have entered the set.
+    truncated = best_cut_off >= rule.least_useful(*_finished(closed), n_samples)
     return _gather(closed, truncated, bounds.max_size, rule, known)
 
 

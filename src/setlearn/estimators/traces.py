@@ -115,7 +115,7 @@ class LabelTrace:
                 [
                     str(number),
                     str(self.labels[pick.winner]),
-                    *(f"{pick.figures[column]:.4f}" for column in self.columns),
+                    *(_figure(pick.figures[column]) for column in self.columns),
                     "kept"
                     if pick.kept
                     else "not new"
@@ -128,11 +128,11 @@ class LabelTrace:
 
     def _scores(self) -> list[list[str]]:
         start, penalties = self.steps[0].scores, self.steps[0].penalties
-        if penalties is not None:
-            start = start + penalties
-        order = np.argsort(-start, kind="stable")[:SHOWN_LABELS]
-        title = "score" if penalties is None else "score - penalty"
-        rows = [[title, *(f"step {n}" for n in range(1, len(self.steps) + 1))]]
+        if penalties is None:  # the scores are the same at every step
+            order = np.argsort(-start, kind="stable")[:SHOWN_LABELS]
+            return [["label", "score"]] + [[str(self.labels[k]), f"{start[k]:.4f}"] for k in order]
+        order = np.argsort(-(start + penalties), kind="stable")[:SHOWN_LABELS]
+        rows = [["score - penalty", *(f"step {n}" for n in range(1, len(self.steps) + 1))]]
         for label in order:
             cells = [
                 f"{pick.scores[label]:.4f}{'*' if pick.winner == label else ' '}"
@@ -151,6 +151,10 @@ def _table(rows: list[list[str]]) -> str:
     return "\n".join([lines[0], "─" * max(map(len, lines)), *lines[1:]])
 
 
+def _figure(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.4f}"
+
+
 def _plain(label: Hashable) -> Any:
     if isinstance(label, float) and not isfinite(label):
         return str(label)  # JSON has no infinity
@@ -160,15 +164,16 @@ def _plain(label: Hashable) -> Any:
 SHOWN_REJECTED = 2
 """How many of the rejected choices a printed tree shows at each node, the nearest misses."""
 
-Status = Literal["kept", "known", "rejected", "truncated"]
+Status = Literal["kept", "known", "followed", "rejected", "truncated"]
 
 
 @dataclass(slots=True, eq=False)
 class Branch:
     """One choice at one prefix, and what grew below it.
 
-    ``status`` is "kept", "known" (given from the start), "rejected" (``reason`` says why), or
-    "truncated" (accepted, but cut off at a bound). A kept end symbol closes the prefix.
+    ``status`` is "kept", "known" (given from the start), "followed" (explored, but nothing below
+    is in the set), "rejected" (``reason`` says why), or "truncated" (accepted, but cut off at a
+    bound). A kept end symbol closes the prefix.
     """
 
     choice: str
@@ -251,9 +256,32 @@ def trace_growth(
     for level, below in pairwise(levels):
         current = [_branches(below, row, rule, vocabulary) for row in range(len(below.nodes))]
         for row, (parent, token) in enumerate(zip(level.parent, level.token, strict=True)):
+            _mark_end(current[row][END], vocabulary.decode(below.prefix[row].tolist()) in result)
             above[parent][int(token)].below = _best_first(current[row])
         above = current
-    return SequenceTrace(_best_first(roots), result, truncated)
+    branches = _best_first(roots)
+    for branch in branches:
+        _mark_followed(branch, truncated)
+    return SequenceTrace(branches, result, truncated)
+
+
+def _mark_end(end: Branch, is_in_result: bool) -> None:
+    """Some rules choose among finished sequences, and a set has a largest size."""
+    if end.status == "kept" and not is_in_result:
+        end.status = "rejected"
+        end.reason = "other sequences were chosen"
+
+
+def _mark_followed(branch: Branch, truncated: bool) -> bool:
+    """Mark branches that lead to no element of the set; returns whether this one leads to one."""
+    leads_on = [_mark_followed(below, truncated) for below in branch.below]
+    if branch.status == "truncated" and not truncated:  # it could not have changed the set
+        branch.status, branch.reason = "followed", ""
+    if branch.is_end or branch.status != "kept":
+        return branch.status in ("kept", "known", "truncated")
+    if not any(leads_on):
+        branch.status = "followed"
+    return any(leads_on)
 
 
 def _branches(level: GrownLevel, row: int, rule: Rule, vocabulary: Vocabulary) -> dict[int, Branch]:
@@ -279,10 +307,10 @@ def _best_first(branches: dict[int, Branch]) -> list[Branch]:
 
 
 def _drawn(branches: list[Branch], margin: str) -> list[str]:
-    chosen = [branch for branch in branches if branch.status != "rejected"]
-    rejected = [branch for branch in branches if branch.status == "rejected"]
-    shown = chosen + rejected[:SHOWN_REJECTED]
-    hidden = len(rejected) - SHOWN_REJECTED
+    chosen = [branch for branch in branches if branch.status not in ("followed", "rejected")]
+    others = [branch for branch in branches if branch.status in ("followed", "rejected")]
+    shown = chosen + others[:SHOWN_REJECTED]
+    hidden = len(others) - SHOWN_REJECTED
     lines = []
     for number, branch in enumerate(shown, 1):
         last = number == len(shown) and hidden <= 0
@@ -291,7 +319,8 @@ def _drawn(branches: list[Branch], margin: str) -> list[str]:
         lines.append(
             f"{margin}{joint}{branch.choice}  {branch.probability:.4f} {branch.status}{remark}"
         )
-        lines += _drawn(branch.below, margin + bar)
+        if branch.status != "followed":
+            lines += _drawn(branch.below, margin + bar)
     if hidden > 0:
-        lines.append(f"{margin}└─ … {hidden} more rejected")
+        lines.append(f"{margin}└─ … {hidden} more not kept")
     return lines

@@ -10,6 +10,7 @@ from sklearn.utils.validation import _num_samples
 from setlearn.errors import DataError, KindError, ParameterError
 from setlearn.learners.multi_label_network import MultiLabelNetwork
 from setlearn.networks import network_named
+from setlearn.savable import savable
 from setlearn.sequence_inputs import Inputs, learn_inputs
 from setlearn.vocabulary import Split, Tokeniser
 
@@ -28,6 +29,7 @@ BLOCK_ROWS = 1024
 """Inputs that prediction handles at once."""
 
 
+@savable()
 class SequenceSigmoidNetwork(MultiLabelNetwork):
     """A network that reads a sequence and has one sigmoid per label.
 

@@ -19,6 +19,7 @@ from setlearn.rules.lambda_set import LambdaSet
 from setlearn.rules.margin import Margin
 from setlearn.rules.steps import Steps
 from setlearn.rules.threshold import Threshold
+from setlearn.savable import savable
 
 __all__ = ["Auto", "MeanF1"]
 
@@ -26,6 +27,7 @@ ENOUGH_FOR_A_NETWORK = 300
 """With fewer choice points a λ-network is not tried: it would win by luck alone."""
 
 
+@savable()
 class MeanF1(NamedTuple):
     """A candidate's mean F1 on choice points that it was not fitted on, and its standard error."""
 
@@ -36,6 +38,7 @@ class MeanF1(NamedTuple):
         return f"{self.mean:.3f} ± {self.error:.3f}"
 
 
+@savable()
 class Auto(Rule):
     """Try several rules, and use the one with the best mean F1.
 

@@ -116,6 +116,10 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
         """
         return self.accept(nodes)
 
+    def least_nodes(self, max_length: int) -> int:
+        """The prefixes per sample that a search for sequences of this length needs at least."""
+        return 0
+
     def least_useful(self, sample: IntArray, membership: FloatArray, n_samples: int) -> FloatArray:
         """The membership below which nothing that is still growing can enter the set.
 

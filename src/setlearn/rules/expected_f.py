@@ -24,6 +24,7 @@ from setlearn.rules.set_distribution import (
     posterior,
     quadrature,
 )
+from setlearn.savable import savable
 
 __all__ = ["ExpectedF"]
 
@@ -39,6 +40,7 @@ BLOCK_ENTRIES = 131_072
 """Numbers in a temporary array: small enough for the processor's cache."""
 
 
+@savable()
 class ExpectedF(Rule):
     """Keep the set with the highest expected F-measure under the scorer's probabilities.
 

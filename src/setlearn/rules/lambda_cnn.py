@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from setlearn.errors import DataError, ParameterError
 from setlearn.networks.training_settings import Training
 from setlearn.rules.lambda_network import LambdaNetwork
+from setlearn.savable import savable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["LambdaCNN"]
 
 
+@savable()
 class LambdaCNN(LambdaNetwork):
     """Keep the choices that a convolutional network over all scores predicts (SSG-CNN).
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from setlearn.errors import ParameterError
 from setlearn.networks.training_settings import Training
 from setlearn.rules.lambda_network import LambdaNetwork
+from setlearn.savable import savable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["LambdaRNN"]
 
 
+@savable()
 class LambdaRNN(LambdaNetwork):
     """Keep the choices that an LSTM encoder–decoder over all scores predicts (SSG-RNN).
 

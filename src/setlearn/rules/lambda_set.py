@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from setlearn.errors import ParameterError
 from setlearn.networks.training_settings import Training
 from setlearn.rules.lambda_network import LambdaNetwork
+from setlearn.savable import savable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["LambdaSet"]
 
 
+@savable()
 class LambdaSet(LambdaNetwork):
     """Keep the choices that a small network, the same for all of them, predicts.
 

@@ -24,6 +24,7 @@ from setlearn.rules.base import (
 )
 from setlearn.rules.max_margin import Gaps, best_floor, evaluate, past_ties, solve
 from setlearn.rules.steps import Pick, Steps
+from setlearn.savable import savable
 
 __all__ = ["Margin"]
 
@@ -36,6 +37,7 @@ LARGEST = -math.log(LEAST_PROBABILITY)
 """The largest absolute score on either scale: scores round to multiples of its last bit."""
 
 
+@savable(infinite=("interval_", "objective_"))
 class Margin(Rule):
     """Sequential Set Generation: pick the best choice, penalise it by λ, pick again.
 

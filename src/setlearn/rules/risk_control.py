@@ -17,6 +17,7 @@ import numpy as np
 from setlearn.errors import DataError, ParameterError
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes
 from setlearn.rules.base import Rule, check_positive
+from setlearn.savable import savable
 from setlearn.trie import END
 
 __all__ = ["RiskControl"]
@@ -25,6 +26,7 @@ ROUNDING = 1e-9
 """The share by which the allowed risk may be exceeded: 1 - 0.9 is a little less than 0.1."""
 
 
+@savable()
 class RiskControl(Rule):
     """Keep as few choices as possible while finding, on average, a given share of each true set.
 

@@ -16,6 +16,7 @@ from setlearn.rules.base import (
     fill_up,
     learned_min_size,
 )
+from setlearn.savable import savable
 
 __all__ = ["Threshold", "best_cut", "check_cut"]
 
@@ -23,6 +24,7 @@ MOST_CUTS = 65_536
 """The largest number of cuts to try; up to that many different scores the search is exact."""
 
 
+@savable()
 class Threshold(Rule):
     """Keep every choice whose probability exceeds a cut.
 

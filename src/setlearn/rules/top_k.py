@@ -10,6 +10,7 @@ import numpy as np
 from setlearn.errors import ParameterError
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, best_of_each_sample
 from setlearn.rules.base import Rule, check_positive
+from setlearn.savable import savable
 from setlearn.trie import END
 
 __all__ = ["TopK"]
@@ -17,6 +18,7 @@ __all__ = ["TopK"]
 LEAST_BEAM = 16
 
 
+@savable()
 class TopK(Rule):
     """Keep the k best choices; known ones do not count.
 
@@ -87,7 +89,7 @@ class TopK(Rule):
         self.check_parameters()
         followed = np.zeros(nodes.probabilities.shape, dtype=bool)
         followed[:, END] = True
-        width = max(4 * self.k, LEAST_BEAM)
+        width = self._width()
         membership = nodes.membership
         # The best of each row first, so that only few choices are sorted by sample.
         goes_on = np.where(np.arange(nodes.n_choices) == END, 0.0, membership)
@@ -96,6 +98,13 @@ class TopK(Rule):
         best = best_of_each_sample(sample, membership[row, choice], width)
         followed[row[best], choice[best]] = True
         return nodes.completed(followed)
+
+    def least_nodes(self, max_length: int) -> int:
+        """A whole beam at every length."""
+        return self._width() * (max_length + 1)
+
+    def _width(self) -> int:
+        return max(4 * int(self.k), LEAST_BEAM)
 
     def least_useful(self, sample: IntArray, membership: FloatArray, n_samples: int) -> FloatArray:
         """The membership of the k-th best finished sequence of each sample; 0 if there are fewer.
@@ -151,7 +160,7 @@ class TopK(Rule):
         dict
         """
         n_known = 0 if node.known is None else int(node.known.sum())
-        rank = float(len(memory) - n_known + 1)
+        rank = len(memory) - n_known + 1
         return {**super().figures(node, choice, memory), "rank": rank}
 
     def reason_against(self, node: Nodes, choice: int, name: str) -> str:

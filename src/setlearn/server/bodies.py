@@ -15,12 +15,16 @@ from starlette.types import Receive
 
 from setlearn.server.problems import Problem, problem_response
 from setlearn.server.settings import Limits
-from setlearn.server.strict_json import NotJsonError, parse_strictly
+from setlearn.strict_json import StrictJsonError, parse_strict_json
 
 __all__ = ["RequestShape", "StrictRoute", "add_shape_handler", "is_drained", "read_body"]
 
 LONGEST_DRAIN = 1.0
 """Seconds in which the rest of a refused body must arrive."""
+
+MAX_DEPTH = 32
+INTEGER_BITS = 64
+"""Limits on the nesting and the whole numbers of a body."""
 
 MOST_PLACES = 3
 """How many mistakes in the shape of a body are named."""
@@ -118,8 +122,10 @@ class StrictRoute(APIRoute):
 class _StrictRequest(Request):
     async def json(self) -> Any:
         try:
-            return parse_strictly(await self.body())
-        except NotJsonError as error:
+            return parse_strict_json(
+                await self.body(), max_depth=MAX_DEPTH, integer_bits=INTEGER_BITS
+            )
+        except StrictJsonError as error:
             message = f"the body cannot be read as JSON: {error}"
             raise Problem(400, "not_json", message) from None
 
