@@ -265,6 +265,29 @@ class TestSequences:
         more.click()
         expect(page.locator(".rejected .node")).to_have_count(before)
 
+    def test_branches_that_were_only_followed(self, page):
+        """As of a rule that chooses among finished sequences."""
+        below = [
+            {"choice": "a", "probability": 0.9, "status": "kept", "reason": "", "end": False},
+            {"choice": "b", "probability": 0.4, "status": "followed", "reason": "", "end": False},
+        ]
+        for branch, status, reason in zip(
+            below, ("kept", "rejected"), ("", "other sequences were chosen"), strict=True
+        ):
+            end = {"choice": "(end)", "probability": 0.8, "end": True, "below": []}
+            branch["below"] = [{**end, "status": status, "reason": reason}]
+        answer = {"branches": below, "result": ["a"], "truncated": False}
+        page.route(
+            "**/v1/trace",
+            lambda route: route.fulfill(json={"model": "words", "traces": [answer]}),
+        )
+        choose_words(page)
+        expect(memory(page)).to_have_text(["a"])
+        expect(page.locator(".followed > .row .why")).to_contain_text("nothing below is in the set")
+        expect(page.locator("#reason")).to_contain_text("the rule chose the best sequences")
+        page.get_by_role("button", name=re.compile("^b, .* followed")).click()
+        expect(page.locator(".node-scores .refused")).to_contain_text("other sequences were chosen")
+
     def test_known_sequence(self, page):
         choose_words(page)
         page.locator("#memory").get_by_role("button", name="abs").click()

@@ -47,7 +47,7 @@ def test_without_the_extra(missing, small_model_folders):
 def test_bad_model(tmp_path):
     ended = run("serve", tmp_path / "nothing", "--port", 0, "--workers", 1)
     assert ended.code == 4
-    assert "is not there" in ended.err
+    assert "does not exist" in ended.err
     assert "Traceback" not in ended.err
 
 

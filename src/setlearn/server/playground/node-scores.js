@@ -1,6 +1,7 @@
 // All scores at one node of the tree.
 
 import { make, number } from "./dom.js";
+import { leadsToElement } from "./tree-nodes.js";
 
 const MOST_SHOWN = 50;
 
@@ -31,8 +32,7 @@ function row(node, best) {
   const left = make("span", { className: "left" });
   left.style.width = `${(100 * node.probability) / best}%`;
   const track = make("span", { className: "track", ariaHidden: "true" }, left);
-  const isKept = node.status !== "rejected";
-  return make("li", { className: isKept ? "kept" : "refused" },
+  return make("li", { className: leadsToElement(node) ? "kept" : "refused" },
     make("span", { className: "label" }, node.end ? "■ end" : node.choice),
     track,
     make("span", { className: "score" }, number(node.probability)),

@@ -2,11 +2,11 @@
 
 import { listed, make, number } from "./dom.js";
 import { nodeScores } from "./node-scores.js";
-import { makeTree } from "./tree-nodes.js";
+import { leadsToElement, makeTree } from "./tree-nodes.js";
 
-const NEAR_MISS = 0.05; // rejected choices above it are shown from the start
+const NEAR_MISS = 0.05; // other choices above it are shown from the start
 const MOST_NEAR = 2;
-const MOST_REJECTED = 30;
+const MOST_OTHERS = 30;
 
 /** Step k shows the first k levels; at the last level all sequences have ended. */
 export function sequenceSteps(trace, { known }) {
@@ -27,7 +27,7 @@ export function sequenceSteps(trace, { known }) {
   const frame = { className: "scroller", tabIndex: 0, role: "group", ariaLabel: "The tree" };
   const scroller = make("div", frame, top);
   const hint = make("p", { className: "hint" },
-    "Click a node to see all its scores, or +n to see n rejected choices.");
+    "Click a node to see all its scores, or +n to see n other choices.");
   select(root, top.querySelector(".node"));
   const whole = [...known, ...trace.result]; // the result does not repeat what is known
   const endedBy = (step) => finished.filter((node) => node.depth <= step).map(spelled);
@@ -36,7 +36,7 @@ export function sequenceSteps(trace, { known }) {
     element: make("div", {}, scroller, hint, scores),
     last: depth,
     memory: (step) => (step === depth ? whole : endedBy(step)),
-    reason: (step) => (step === depth ? ending(trace, whole.length, finished.length) : ""),
+    reason: (step) => (step === depth ? ending(trace, levels.flat(), finished.length) : ""),
     describe: (step) => sentence(levels, finished, step),
     figures: () => "", // each node shows its own
     show(step) {
@@ -53,13 +53,14 @@ function branch(node, appears, select) {
   chip.addEventListener("click", () => select(node, chip));
   const element = make("li", { className: node.status }, make("div", { className: "row" }, chip));
   appears[node.depth].push(element);
-  if (node.status === "rejected") {
-    element.firstChild.append(make("span", { className: "why" }, node.reason));
+  if (!leadsToElement(node)) {
+    const why = node.reason || "followed, but nothing below is in the set";
+    element.firstChild.append(make("span", { className: "why" }, why));
   }
   if (!node.below.length) return element;
 
-  const near = node.rejected.filter(({ probability }) => probability >= NEAR_MISS).slice(0, MOST_NEAR);
-  const far = node.rejected.filter((choice) => !near.includes(choice));
+  const near = node.others.filter(({ probability }) => probability >= NEAR_MISS).slice(0, MOST_NEAR);
+  const far = node.others.filter((choice) => !near.includes(choice));
   const shown = [...node.kept, ...near];
   const below = make("ul", {}, ...shown.map((child) => branch(child, appears, select)));
   element.append(below);
@@ -82,14 +83,14 @@ function makeChip(node) {
   return chip;
 }
 
-/** Other rejected choices are drawn only on request. */
+/** Less probable other choices are drawn only on request. */
 function moreButton(far, below, appears, select) {
   const button = make("button", { type: "button", className: "more" }, `+${far.length}`);
   button.ariaExpanded = "false";
-  button.ariaLabel = `${far.length} more rejected choices`;
+  button.ariaLabel = `${far.length} more choices that were not kept`;
   let items;
   button.addEventListener("click", () => {
-    items ??= far.slice(0, MOST_REJECTED).map((node) => branch(node, appears, select));
+    items ??= far.slice(0, MOST_OTHERS).map((node) => branch(node, appears, select));
     const opens = button.ariaExpanded === "false";
     button.ariaExpanded = String(opens);
     button.textContent = opens ? "−" : `+${far.length}`;
@@ -115,9 +116,9 @@ function sentence(levels, finished, step) {
 const spelled = (node) => node.prefix || "(empty)";
 const count = (nodes, holds) => nodes.filter(holds).length;
 
-function ending({ truncated }, nInSet, nFinished) {
+function ending({ truncated }, nodes, nFinished) {
   if (truncated) return "a limit on length or size cut something off";
   if (nFinished === 0) return "the rule kept no branch to its end";
-  const all = "every branch has ended";
-  return nInSet < nFinished ? `${all}; the rule kept ${nInSet} of ${nFinished} sequences` : all;
+  const hasChosen = nodes.some(({ status }) => status === "followed");
+  return `every branch has ended${hasChosen ? ", and the rule chose the best sequences" : ""}`;
 }

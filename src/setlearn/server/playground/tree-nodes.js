@@ -16,12 +16,15 @@ export function makeTree({ branches, result }) {
       grow(node, path, branch.below);
       return node;
     });
-    parent.kept = parent.below.filter((node) => node.status !== "rejected");
-    parent.rejected = parent.below.filter((node) => node.status === "rejected");
+    parent.kept = parent.below.filter(leadsToElement);
+    parent.others = parent.below.filter((node) => !leadsToElement(node));
   }
   grow(root, [], branches);
   return { root, levels, finished };
 }
+
+/** Rejected branches end at once; followed ones were explored, but hold no element of the set. */
+export const leadsToElement = ({ status }) => status !== "rejected" && status !== "followed";
 
 /** Tokens may be characters or words; the result shows how they are joined. */
 function speller(branches, result) {
@@ -32,7 +35,7 @@ function speller(branches, result) {
 
 function someSequence(branches, tokens = []) {
   for (const branch of branches) {
-    if (branch.status === "rejected") continue;
+    if (!leadsToElement(branch)) continue;
     if (branch.end && tokens.length > 1) return tokens;
     const longer = someSequence(branch.below, [...tokens, branch.choice]);
     if (longer) return longer;
