@@ -58,6 +58,7 @@ FLAGS = {
     r"\bname the target\b": "--target COLUMN",
     r"\bas (the input|inputs)\b": "--input COLUMN",
     r"\bset another kind for the column": "--kind COLUMN=KIND",
+    r"\banother host or port": "--host, --port",
 }
 """Flags for the Python terms in messages of the library."""
 

@@ -73,8 +73,8 @@ def serve(
     stderr has one JSON document per line; --quiet turns it off.
     """
     from setlearn.cli.console import print_notes
-    from setlearn.server.running import serve as run
-    from setlearn.server.settings import Limits, Settings
+    from setlearn.server import Limits, Settings
+    from setlearn.server import serve as run
 
     settings = Settings(
         models=_named(models),
