@@ -148,7 +148,7 @@ class TestBadRows:
         assert ended.code == 3
         assert len(ended.answers) == 3
         assert ended.err == (
-            "setlearn: broken.jsonl, line 4: is not JSON (Expecting value at character 9); "
+            "setlearn: broken.jsonl, line 4: is not JSON: it is broken at character 8; "
             "correct it, or pass skip_bad=True to leave such rows out (--skip-bad)\n"
         )
 
