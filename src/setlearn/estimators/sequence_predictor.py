@@ -34,7 +34,7 @@ from setlearn.estimators.traces import SequenceTrace, trace_growth
 from setlearn.generate import Bounds, Generated, GrownLevel, generate
 from setlearn.nodes import Mask, Nodes
 from setlearn.rules import Rule, TopK
-from setlearn.scorers.tokens import TokenScorer
+from setlearn.scorers.base import TokenScorer
 from setlearn.set_reading import LabelSets, check_one_kind
 from setlearn.trie import END, Trie
 from setlearn.vocabulary import Vocabulary, read_elements

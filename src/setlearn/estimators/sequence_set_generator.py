@@ -32,8 +32,8 @@ from setlearn.networks.training_settings import Training, TrainsNetwork
 from setlearn.nodes import IntArray
 from setlearn.rules import Rule
 from setlearn.savable import savable
+from setlearn.scorers.base import InjectedScorer, TokenScorer
 from setlearn.scorers.classifiers import with_seeds
-from setlearn.scorers.tokens import InjectedScorer, TokenScorer
 from setlearn.sequence_inputs import learn_inputs
 from setlearn.trie import Sequences, Trie
 from setlearn.vocabulary import Split, Vocabulary, read_elements

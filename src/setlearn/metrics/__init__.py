@@ -8,8 +8,14 @@ To see where predictions fail, use `label_report` (by label), `size_table` (by s
 `worst_samples` (sample by sample).
 """
 
-from setlearn.metrics.by_label import LabelReport, label_report
-from setlearn.metrics.by_sample import SizeTable, WorstSample, size_table, worst_samples
+from setlearn.metrics.breakdown import (
+    LabelReport,
+    SizeTable,
+    WorstSample,
+    label_report,
+    size_table,
+    worst_samples,
+)
 from setlearn.metrics.report import SetReport, set_report
 from setlearn.metrics.sequences import matched_edit_distance, mean_edit_distance
 from setlearn.metrics.sets import (

@@ -1,4 +1,4 @@
-"""Saving and loading: what the files of a model's folder are."""
+"""Saving and loading: the files of a model's folder, and the card for people."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import Any
 from numpy.typing import NDArray
 
 from setlearn.errors import ModelError, NotFittedError
-from setlearn.persistence.card import model_card
 from setlearn.persistence.classes import class_at, spec_of
 from setlearn.persistence.decoding import decode
 from setlearn.persistence.encoding import Encoded, encode
@@ -21,7 +20,15 @@ from setlearn.persistence.manifest import FORMAT, Manifest, parse_json
 from setlearn.persistence.older_formats import upgraded_config, upgraded_skops
 from setlearn.persistence.skops_file import check_trusted, dump_parts, load_parts
 
-__all__ = ["SavedModel", "check_can_save", "load", "read_model", "rescue_model", "save"]
+__all__ = [
+    "SavedModel",
+    "check_can_save",
+    "load",
+    "model_card",
+    "read_model",
+    "rescue_model",
+    "save",
+]
 
 CONFIG, VOCABULARY, CARD = "config.json", "vocabulary.json", "README.md"
 WEIGHTS, SKLEARN = "weights.safetensors", "sklearn.skops"
@@ -315,3 +322,55 @@ def _to_json(value: Any) -> bytes:
         raise ModelError(
             f"about is not plain JSON ({error}); pass plain texts and numbers"
         ) from error
+
+
+def model_card(facts: Mapping[str, Any], about: Mapping[str, Any]) -> str:
+    """Write the card of a model.
+
+    Parameters
+    ----------
+    facts : mapping
+        What the model says about itself.
+    about : mapping
+        What was passed to ``save`` as ``about``. "name" is the title, mappings become tables and
+        lists become lists.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    lines = [
+        f"# {about.get('name', 'A setlearn model')}",
+        "",
+        f"Predicts {facts['task']}. Saved by [setlearn](https://pypi.org/project/setlearn/).",
+        "",
+        "```python",
+        "import setlearn",
+        "",
+        'model = setlearn.load("PATH OF THIS FOLDER")',
+        "```",
+        "",
+        "On the command line: `setlearn inspect PATH`, `setlearn predict PATH FILE`.",
+        "",
+        *_table("The model", facts),
+    ]
+    for title, content in about.items():
+        if isinstance(content, Mapping):
+            lines += _table(title.capitalize(), content)
+        elif isinstance(content, list | tuple):
+            items = [f"- {_cell(item)}" for item in content]
+            lines += [f"## {title.capitalize()}", "", *items, ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _table(title: str, facts: Mapping[str, Any]) -> list[str]:
+    rows = [f"| {_cell(name)} | {_cell(value)} |" for name, value in facts.items()]
+    return [f"## {title}", "", "| | |", "|---|---|", *rows, ""]
+
+
+def _cell(value: Any) -> str:
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    if len(text) > 300:
+        text = f"{text[:300]} …"
+    return text.replace("\n", " ").replace("|", "\\|").replace("<", "&lt;")

@@ -14,7 +14,7 @@ from setlearn.networks.recipe import Loss
 from setlearn.networks.sequence_network import Memory, SequenceNetwork, State
 from setlearn.nodes import FloatArray, IntArray, Nodes, Step
 from setlearn.savable import savable
-from setlearn.scorers.tokens import MOST_IN_A_BATCH, TokenScorer, joined_nodes
+from setlearn.scorers.base import MOST_IN_A_BATCH, TokenScorer, joined_nodes
 from setlearn.sequence_inputs import InputReader, Inputs, NumericReader, TokenReader
 from setlearn.trie import END, Trie
 from setlearn.vocabulary import Vocabulary

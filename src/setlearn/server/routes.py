@@ -16,7 +16,7 @@ from fastapi.security import HTTPBearer
 from pydantic import BaseModel, Field
 
 from setlearn.server.batching import Batcher
-from setlearn.server.bodies import RequestShape, StrictRoute
+from setlearn.server.gate import RequestShape, StrictRoute
 from setlearn.server.monitoring import Metrics
 from setlearn.server.problems import Problem, described_problems
 from setlearn.server.served_model import Ask
