@@ -1,4 +1,4 @@
-"""Writing so that what was written is still there after a crash of the whole machine."""
+"""Writes that survive a crash of the whole machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ __all__ = ["sync_folder", "write_durably"]
 
 
 def write_durably(path: Path, content: bytes) -> None:
-    """Write a file and wait until the disk has it; its name is durable once its folder is."""
+    """Write a file and wait until it is on the disk; call `sync_folder` for its name.
+
+    Parameters
+    ----------
+    path : Path
+    content : bytes
+    """
     with open(path, "wb") as file:
         file.write(content)
         file.flush()

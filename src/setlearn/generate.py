@@ -21,8 +21,8 @@ __all__ = ["Bounds", "Generated", "GrownLevel", "generate"]
 class Bounds:
     """How far a set may grow; what lies beyond is cut off and flagged, never silently dropped.
 
-    ``max_length`` tokens a sequence, ``max_size`` sequences a sample, and ``max_nodes`` prefixes
-    a sample in all, the most probable ones of each level first and at least one a level.
+    ``max_length`` tokens per sequence, ``max_size`` sequences per sample, and ``max_nodes``
+    prefixes per sample, the most probable ones of each level first and at least one per level.
     """
 
     max_length: int
@@ -47,12 +47,12 @@ class Generated:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GrownLevel:
-    """One level as it grew, for those who want to watch."""
+    """One level as it grew, for traces."""
 
     nodes: Nodes
     prefix: IntArray  # (n, depth)
     kept: BoolArray  # (n, V) what the rule accepted
-    parent: IntArray  # rows of this level that have a child in the next, one a child
+    parent: IntArray  # the row of this level that each node of the next level continues
     token: IntArray  # the choice that leads to it; accepted choices missing here were cut off
 
 
@@ -67,11 +67,26 @@ def generate(
 ) -> Generated:
     """Run Algorithm 4 for all samples at once.
 
-    ``accept`` on the frontier says which tokens may follow each prefix. An accepted end symbol
+    The rule decides on the frontier which tokens may follow each prefix. An accepted end symbol
     closes the prefix into a sequence; at the root it means that the set may be empty, and adds
-    nothing. ``known`` holds the trees of sequences that are given: their choices are in the
-    memory of each node from the start, and they never come out again; the tree grows along them
-    only where the rule would have gone by itself.
+    nothing.
+
+    Parameters
+    ----------
+    scorer : Scorer
+    rule : Rule
+    X : inputs, as ``scorer.start`` takes them
+    bounds : Bounds
+    known : Trie, optional
+        The trees of known sequences. Their choices are in the memory of each node from the
+        start, and they are never returned; the tree grows along them only where the rule would
+        have gone anyway.
+    watch : list of GrownLevel, optional
+        Every level is appended to it, for traces.
+
+    Returns
+    -------
+    Generated
     """
     step = scorer.start(X)
     n_samples = len(step.nodes)

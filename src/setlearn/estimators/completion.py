@@ -27,18 +27,29 @@ IMPOSSIBLE = 1e-9
 
 @savable()
 class ConditionalScores:
-    """Revises the scores of a choice point by the labels that are known.
+    """P(label | x, Z): changes the scores of a choice point by the labels that are known.
 
-    A forest learns it from the scores of samples that the learner had not seen, each with random
-    parts Z of its true set: which labels are right, given all scores and Z. The inputs themselves
-    are not looked at again. So it works with any learner and any kind of X, and takes little time.
+    A forest is trained on scores of samples that the learner has not seen, each with random parts
+    Z of its true set: which labels are right, given all scores and Z. It does not see the inputs
+    themselves, so it works with any learner and any kind of X, and takes little time.
     """
 
     def __init__(self, random_state: int) -> None:
         self.random_state = random_state
 
     def fit(self, nodes: Nodes, right: BoolArray) -> Self:
-        """Learn from scored choice points and the mask (n, labels) of their true sets."""
+        """Train the forest.
+
+        Parameters
+        ----------
+        nodes : Nodes
+        right : array of bool, shape (n, labels)
+            The true sets.
+
+        Returns
+        -------
+        self
+        """
         rng = np.random.RandomState(self.random_state)
         draws = int(np.clip(ROWS_IN_ALL // len(nodes), 1, MOST_DRAWS))
         rows = np.tile(np.flatnonzero(right.any(axis=1)), draws)
@@ -50,10 +61,10 @@ class ConditionalScores:
         return self
 
     def left(self, nodes: Nodes) -> Nodes:
-        """The same choice points with all that is known taken out.
+        """The same choice points with conditional scores, and known labels taken out.
 
-        Known labels have become impossible choices, so that a rule never answers with them, and
-        may answer with nothing where nothing is left.
+        Known labels become impossible choices, so that a rule never returns them, and may return
+        nothing where nothing is left.
         """
         assert nodes.known is not None
         scores = self.forest_.predict_proba(_features(nodes.probabilities, nodes.known))
@@ -62,9 +73,18 @@ class ConditionalScores:
 
 
 def random_parts(right: BoolArray, rng: np.random.RandomState) -> BoolArray:
-    """A part of each set (n, labels), all parts equally often but the empty one.
+    """Draw a part of each set, all parts equally often except the empty one.
 
-    The whole set is a part, so what is left may be nothing.
+    The whole set is a part too, so nothing may be left.
+
+    Parameters
+    ----------
+    right : array of bool, shape (n, labels)
+    rng : RandomState
+
+    Returns
+    -------
+    array of bool, shape (n, labels)
     """
     part = right & (rng.random_sample(right.shape) < 0.5)
     while (again := right.any(axis=1) & ~part.any(axis=1)).any():
@@ -79,7 +99,7 @@ def _features(scores: FloatArray, known: BoolArray) -> FloatArray:
 @savable(parts={"rule": (Rule,), "scores": (ConditionalScores,)})
 @dataclass(frozen=True, slots=True, eq=False)
 class Completion:
-    """P(label | x, Z), and the rule that decides on what is left once Z is known."""
+    """P(label | x, Z), and the rule that decides on the rest of a set once Z is known."""
 
     scores: ConditionalScores
     rule: Rule
@@ -88,12 +108,29 @@ class Completion:
     def fit(
         cls, nodes: Nodes, right: sparse.csr_array, rule: Rule, rng: np.random.RandomState
     ) -> Self:
-        """Learn from out-of-fold scores and the true sets (n, labels), with random parts known."""
+        """Train on out-of-fold scores, with random parts of the true sets known.
+
+        Parameters
+        ----------
+        nodes : Nodes
+        right : csr_array of bool, shape (n, labels)
+        rule : Rule
+        rng : RandomState
+
+        Returns
+        -------
+        Completion
+
+        Raises
+        ------
+        DataError
+            If no held-out sample has a label.
+        """
         named = np.flatnonzero(np.diff(right.indptr))  # of an empty set nothing can be known
         if len(named) == 0:
             raise DataError(
-                "no held-out sample has a label, so that there is nothing to complete from; give "
-                "a cv that holds some with labels out, or leave conditional=True away"
+                "no held-out sample has a label, so there is nothing to learn completion from; use "
+                "a cv whose test folds contain labels, or set conditional=False"
             )
         nodes, truth = nodes[named], right[named].toarray()
         seed = int(rng.randint(2**31 - 1))
@@ -105,12 +142,12 @@ class Completion:
         return cls(scores, rule.chosen)
 
     def kept(self, nodes: Nodes) -> BoolArray:
-        """What else there is, (n, labels), at choice points with something known."""
+        """The other labels of each set, (n, labels), at choice points with known labels."""
         return self.rule.accept(self.scores.left(nodes))
 
 
 def _left_out_of_fold(nodes: Nodes, truth: BoolArray, seed: int) -> tuple[Nodes, BoolArray]:
-    """Choice points with random parts known, scored by a model that had not seen them."""
+    """Choice points with random parts known, scored by a model that has not seen them."""
     rng = np.random.RandomState(seed)
     known = random_parts(truth, rng)
     asked = Nodes(nodes.sample, nodes.depth, nodes.probabilities, known)

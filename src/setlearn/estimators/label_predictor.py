@@ -208,16 +208,34 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
 
 
 def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool, allow_nan: bool) -> Any:
-    """X ready for the learner: numbers checked, everything else passed on as it is.
+    """Check the numbers in X; everything else is passed on as it is.
 
-    Texts, and tables that hold more than numbers, are the learner's own business (a pipeline
-    with a vectoriser or an encoder). ``reset`` records the features, else they are compared.
+    Texts, and tables that hold more than numbers, are left to the learner, such as a pipeline
+    with a vectoriser or an encoder.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        Where the features are recorded or compared.
+    X : inputs
+    reset : bool
+        Whether to record the features rather than compare them.
+    allow_nan : bool
+
+    Returns
+    -------
+    X, ready for the learner
+
+    Raises
+    ------
+    DataError, KindError
+        If X cannot be used.
     """
     if isinstance(X, str | bytes):
-        raise KindError(f"X is the single text {X!r}; give a list of texts, such as [{X!r}]")
+        raise KindError(f"X is the single text {X!r}; pass a list of texts, such as [{X!r}]")
     try:
         if _num_samples(X) == 0:
-            raise DataError("X holds 0 samples; give at least one")
+            raise DataError("X holds 0 samples; pass at least one")
         if _is_learners_own(X):
             return X
         numeric = _numeric(X)
@@ -256,9 +274,7 @@ def one_sample(x: Any) -> Any:
         x = np.asarray(x)[None, :]
     n_samples = _num_samples(x)
     if n_samples != 1:
-        raise DataError(
-            f"trace tells of one sample, got {n_samples}; pass a single row such as X[0]"
-        )
+        raise DataError(f"trace shows one sample, got {n_samples}; pass a single row such as X[0]")
     return x
 
 
@@ -284,11 +300,11 @@ def _numeric(X: Any) -> bool:
 
 
 def _with_cure(error: ValueError) -> str:
-    """scikit-learn's own words, and what to do where they do not say so."""
-    said = str(error)
-    if "features, but" in said:
-        return f"{said} Give the features that fit was given, in their order."
-    return said
+    """scikit-learn's message, and what to do where it does not say so."""
+    message = str(error)
+    if "features, but" in message:
+        return f"{message} Pass the features that fit was given, in the same order."
+    return message
 
 
 def _refuse_ragged(X: Any) -> None:
@@ -301,5 +317,5 @@ def _refuse_ragged(X: Any) -> None:
         if width != widths[0]:
             raise DataError(
                 f"X is ragged: row {row} has {width} values but row 0 has {widths[0]}; "
-                "give every sample the same features"
+                "pass the same features for every sample"
             )

@@ -65,21 +65,38 @@ class LabelProblem:
 
 
 def read_targets(Y: Any, n_samples: int) -> tuple[LabelSpace, sparse.csr_array]:
-    """The labels and the indicator (n, labels), if there is something to learn from them."""
+    """Read the targets, and check that there is something to learn from them.
+
+    Parameters
+    ----------
+    Y : sets, an indicator, or classes
+    n_samples : int
+        How many inputs there are.
+
+    Returns
+    -------
+    space : LabelSpace
+    right : csr_array of bool, shape (n, labels)
+
+    Raises
+    ------
+    DataError
+        If nothing can be learned from them.
+    """
     if Y is None:
         raise DataError("requires y to be passed, but the target y is None; pass label sets")
     space, right = LabelSpace.read(Y)
     if right.shape[0] != n_samples:
         raise DataError(
             f"X has {n_samples} samples but Y has {right.shape[0]} sets; "
-            "give one set a sample, an empty one where there is no label"
+            "pass one set per sample, an empty one where there is no label"
         )
     if right.nnz == 0:
         raise DataError("every set in Y is empty, so there is no label to learn; check the targets")
     if right.shape[1] == 1 and right.sum() == right.shape[0]:
         raise DataError(
             f"Y holds one class only ({space.classes.tolist()[0]!r} in every sample), so there "
-            "is nothing to learn; give samples with different sets"
+            "is nothing to learn; pass samples with different sets"
         )
     return space, right
 
@@ -92,37 +109,63 @@ def check_combination(
     shares_of_one: bool,
     conditional: bool,
 ) -> None:
-    """Raise where the parts cannot work together, before anything costly is done."""
+    """Raise if the parts cannot work together, before anything costly is done.
+
+    Parameters
+    ----------
+    rule : Rule
+    learner : BaseEstimator
+    of_classes : bool
+        Whether y has one class per sample.
+    shares_of_one : bool
+        Whether the scores of all labels add up to 1.
+    conditional : bool
+
+    Raises
+    ------
+    ParameterError
+    """
     if rule.requires_examples and (
         shares_of_one or conditional or not hasattr(learner, "examples")
     ):
         raise ParameterError(
-            f"{rule!r} needs whole training sets beside the scores. The default learner gives "
-            'them, with "marginal" scores and conditional=False; '
+            f"{rule!r} needs whole training sets beside the scores. The default learner provides "
+            'them, with "marginal" scores and conditional=False, but '
             f"{type(learner).__name__} here does not; use ExpectedF() without joint"
         )
     if rule.needs_marginals and shares_of_one and not of_classes:
         raise ParameterError(
-            f"{rule!r} needs a probability of each label by itself, and with "
-            'scores="softmax" they are shares of 1; use scores="marginal", or another rule '
+            f"{rule!r} needs each label's own probability, but with "
+            'scores="softmax" the scores are shares of 1; use scores="marginal", or another rule '
             "such as Margin()"
         )
     if conditional and shares_of_one:
         what = "a plain 1-d y" if of_classes else 'scores="softmax"'
         raise ParameterError(
-            f"conditional=True needs a probability of each label by itself, got {what}; "
-            'leave it out, or give sets and scores="marginal"'
+            f"conditional=True needs each label's own probability, got {what}; "
+            'leave it out, or pass sets and scores="marginal"'
         )
 
 
 def check_examples(rule: Rule, scorer: LabelScorer, X: Any) -> None:
-    """Raise if a rule asks for training sets that the fitted learner does not give after all."""
+    """Raise if a rule requires training sets that the fitted learner does not provide.
+
+    Parameters
+    ----------
+    rule : Rule
+    scorer : LabelScorer
+    X : inputs
+
+    Raises
+    ------
+    ParameterError
+    """
     if not rule.requires_examples:
         return
     if scorer.examples(_safe_indexing(X, np.arange(1))) is None:
         raise ParameterError(
             f"{rule!r} needs whole training sets beside the scores, which the default learner "
-            "gives for dense X and two labels or more that vary; use ExpectedF() without joint"
+            "provides for dense X and two or more labels that vary; use ExpectedF() without joint"
         )
 
 
@@ -143,11 +186,17 @@ def _check_prefit(learner: BaseEstimator) -> None:
 
 
 def refuse_fit_params(sample_weight: Any, fit_params: Mapping[str, Any]) -> None:
-    """Raise where something is meant for the fit of a learner that is fitted already."""
+    """Raise if there are parameters for the fit of a learner that is fitted already.
+
+    Parameters
+    ----------
+    sample_weight : array or None
+    fit_params : mapping
+    """
     given = [*(["sample_weight"] if sample_weight is not None else []), *fit_params]
     if given:
         raise ParameterError(
-            f'{", ".join(given)} was given, but with cv="prefit" no learner is fitted that could '
+            f'{", ".join(given)} was passed, but with cv="prefit" no learner is fitted that could '
             "use it; leave it out, or leave cv at its default"
         )
 
@@ -155,9 +204,9 @@ def refuse_fit_params(sample_weight: Any, fit_params: Mapping[str, Any]) -> None
 def _in_order_of_learner(
     learner: BaseEstimator, space: LabelSpace, right: sparse.csr_array
 ) -> tuple[LabelSpace, sparse.csr_array, IntArray]:
-    """For a multi-class learner: the labels that it knows, and the column of each of its classes.
+    """For a multi-class learner: its labels, and the column of each of its classes.
 
-    Its classes may include labels that Y never shows; an indicator's columns stay as they are.
+    Its classes may include labels that never occur in Y; an indicator's columns stay as they are.
     """
     theirs = np.asarray(learner.classes_).tolist()
     ours = space.classes.tolist()
@@ -167,7 +216,7 @@ def _in_order_of_learner(
         if strange:
             raise DataError(
                 f"the fitted estimator knows the class {strange[0]!r}, which is no column of Y; "
-                "fit it on column numbers, or give Y as sets of its classes"
+                "fit it on column numbers, or pass Y as sets of its classes"
             )
         return space, right, np.array([ours.index(label) for label in theirs])
     if missing:
@@ -190,7 +239,26 @@ def params_for_learner(
     sample_weight: Any,
     fit_params: dict[str, Any],
 ) -> dict[str, Any]:
-    """What the learner's ``fit`` is to get: routed by scikit-learn, or passed on as it is."""
+    """The parameters for the learner's ``fit``: routed by scikit-learn, or passed on as they are.
+
+    Parameters
+    ----------
+    owner : BaseEstimator
+        The estimator whose metadata routing is used.
+    learner : BaseEstimator
+    X : inputs
+    sample_weight : array or None
+    fit_params : dict
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    DataError, ParameterError
+        If the weights cannot be used, or the learner takes none.
+    """
     params = dict(fit_params)
     if sample_weight is not None:
         try:
@@ -213,14 +281,14 @@ def _routing_is_enabled() -> bool:
 
 
 def _address_weights(learner: BaseEstimator, params: dict[str, Any]) -> None:
-    """Name the step of a pipeline that the weights are for; refuse them where none takes them."""
+    """Name the step of a pipeline that takes the weights; refuse them if no step does."""
     prefix, final = "", learner
     while isinstance(final, Pipeline):
         name, final = final.steps[-1]
         prefix += f"{name}__"
     if not has_fit_parameter(final, "sample_weight"):
         raise ParameterError(
-            f"sample_weight was given but {type(final).__name__} takes none; "
+            f"sample_weight was passed but {type(final).__name__} takes none; "
             "leave it out or use a learner that does, such as LogisticRegression()"
         )
     params[f"{prefix}sample_weight"] = params.pop("sample_weight")

@@ -1,4 +1,4 @@
-"""Which labels there are, and in what kind of container their sets come and go."""
+"""The labels of a data set, and the kind of container that their sets come in."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ Kind: TypeAlias = Literal["classes", "sets", "indicator", "sparse"]
 @savable(names=("classes",))
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelSpace:
-    """The labels of a training set, and the kind of container that its user speaks.
+    """The labels of a training set, and the kind of container that its sets come in.
 
     ``kind`` is "sets" (iterables of hashable labels), "indicator", "sparse", or "classes" for a
-    plain 1-d y with one class a sample.
+    plain 1-d y with one class per sample.
     """
 
     kind: Kind
@@ -48,7 +48,7 @@ class LabelSpace:
 
     @classmethod
     def read(cls, Y: Any) -> tuple[LabelSpace, sparse.csr_array]:
-        """Learn the labels from Y, and give Y as a sparse boolean indicator over them."""
+        """Learn the labels from Y, and return Y as a sparse boolean indicator over them."""
         if isinstance(Y, Iterator):
             Y = list(Y)  # what follows looks at it more than once
         if _is_plain(Y):
@@ -66,13 +66,24 @@ class LabelSpace:
         return cls(kind, as_label_array(list(names)), dtype, type(Y)), read
 
     def encode(self, known: Any, unknown: Unknown) -> sparse.csr_array:
-        """Sets of labels seen in training, as an indicator; unseen ones as ``unknown`` says."""
+        """Sets of labels as an indicator.
+
+        Parameters
+        ----------
+        known : iterable of sets, or an indicator
+        unknown : {"error", "ignore"}
+            What to do with labels that were never seen in training.
+
+        Returns
+        -------
+        csr_array of bool, shape (n, labels)
+        """
         read = read_label_sets(self.in_own_kind(known), "known")
         if not isinstance(read, list):
             if read.shape[1] != len(self.classes):
                 raise DataError(
                     f"known has {read.shape[1]} columns but there are {len(self.classes)} labels; "
-                    "give one column a label, in the order of classes_"
+                    "pass one column per label, in the order of classes_"
                 )
             return read
         column = {label: k for k, label in enumerate(self.classes.tolist())}
@@ -94,7 +105,7 @@ class LabelSpace:
     def answer(self, kept: sparse.csr_array) -> Any:
         """Kept labels (n, labels) in the kind of container that ``fit`` was given."""
         if self.kind == "classes":
-            return self.classes[kept.indices]  # one a row
+            return self.classes[kept.indices]  # one per row
         if self.kind == "sparse":
             return self.container(kept.astype(self.dtype))
         if self.kind == "indicator":
@@ -183,7 +194,7 @@ def _read_classes(Y: Any) -> tuple[LabelSpace, sparse.csr_array]:
     if len(classes) < 2:
         raise DataError(
             f"y holds one class only ({classes.tolist()[0]!r}), so there is nothing to tell apart; "
-            "give samples of at least two classes"
+            "pass samples of at least two classes"
         )
     right = indicator_of_rows([[int(k)] for k in ids], len(classes))
     return LabelSpace("classes", classes, classes.dtype, np.ndarray), right
@@ -197,7 +208,7 @@ def _check_one_kind(Y: Any) -> None:
         raise KindError(
             f"y mixes strings with other values, such as {values[0]!r} and "
             f"{next(v for v in values if isinstance(v, str) != isinstance(values[0], str))!r}; "
-            "give classes of one kind, or sets such as {1} and {'a'}, which may hold both"
+            "pass classes of one kind, or sets such as {1} and {'a'}, which may hold both"
         )
 
 

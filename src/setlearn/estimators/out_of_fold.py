@@ -1,4 +1,4 @@
-"""Scores of samples that the learner had not seen, for rules to learn from."""
+"""Scores of samples that the learner has not seen, to fit rules on."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _fit_and_score(
     test: IntArray | None,
     with_examples: bool,
 ) -> Any:
-    """Fit on ``train`` and score ``test``; without ``test`` give the scorer itself."""
+    """Fit on ``train`` and score ``test``; without ``test`` return the scorer itself."""
     n_samples = Y.shape[0]
     if len(train) < n_samples:
         params = params_of_rows(params, train, n_samples)
@@ -108,12 +108,12 @@ def _joined(parts: list[Nodes], sample: IntArray, n_choices: int) -> Nodes:
 
 def _joined_examples(parts: list[Nodes]) -> Examples | None:
     """Each fold's examples are its own training sets: no row has weights on another fold's."""
-    found = [part.examples for part in parts if part.examples is not None]
-    if not found or len(found) < sum(len(part) > 0 for part in parts):
+    examples = [part.examples for part in parts if part.examples is not None]
+    if not examples or len(examples) < sum(len(part) > 0 for part in parts):
         return None
     return Examples(
-        sparse.csr_array(sparse.vstack([one.sets for one in found])),
-        sparse.csr_array(sparse.block_diag([one.weights for one in found])),
+        sparse.csr_array(sparse.vstack([part.sets for part in examples])),
+        sparse.csr_array(sparse.block_diag([part.weights for part in examples])),
     )
 
 
@@ -123,7 +123,7 @@ def _splits(cv: Any, n_samples: int, rng: np.random.RandomState) -> list[tuple[I
             raise ParameterError(f'cv must be at least 2 folds, a splitter or "prefit", got {cv!r}')
         if n_samples < 2:
             raise DataError(
-                f"n_samples={n_samples} cannot be split into folds; give at least two samples, "
+                f"n_samples={n_samples} cannot be split into folds; pass at least two samples, "
                 'or a fitted estimator with cv="prefit"'
             )
         # Shuffled, because data often come sorted by label.
@@ -132,7 +132,7 @@ def _splits(cv: Any, n_samples: int, rng: np.random.RandomState) -> list[tuple[I
         splits = list(check_cv(cv).split(np.zeros(n_samples)))
     except (TypeError, ValueError) as error:
         raise ParameterError(
-            f"cv={cv!r} cannot split {n_samples} samples: {error}; give a number of folds, a "
+            f"cv={cv!r} cannot split {n_samples} samples: {error}; pass a number of folds, a "
             "splitter that needs neither classes nor groups, or the splits themselves"
         ) from error
     return [(_as_indices(train), _as_indices(test)) for train, test in splits]

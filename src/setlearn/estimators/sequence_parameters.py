@@ -157,14 +157,27 @@ def training_plan(training: Training, recipe: Any, n_samples: int) -> TrainingPl
 
 
 def held_out_share(training: Training, rule: Rule, *, stops_early: bool) -> float:
-    """The share that was asked for, or a fifth if something is learned from it."""
+    """The share of samples to hold out: as given, or a fifth if something is learned from it.
+
+    Parameters
+    ----------
+    training : Training
+    rule : Rule
+    stops_early : bool
+        Whether training stops by its held-out samples.
+    """
     if training.validation is not None:
         return training.validation
     return 0.2 if rule.needs_fit or stops_early else 0.0
 
 
 def check_bounds(max_length: int | None, max_size: int, max_nodes: int | None) -> None:
-    """Raise unless the bounds are counts, or None where they are learned."""
+    """Raise unless the bounds are counts, or None where they are learned.
+
+    Parameters
+    ----------
+    max_length, max_size, max_nodes : int, or None except for max_size
+    """
     given = {"max_length": max_length, "max_size": max_size, "max_nodes": max_nodes}
     for name, value in given.items():
         if value is None and name != "max_size":
@@ -174,7 +187,14 @@ def check_bounds(max_length: int | None, max_size: int, max_nodes: int | None) -
 
 
 def check_lengths(sets: LabelSets, vocabulary: Vocabulary, max_length: int | None) -> None:
-    """Raise, naming the sample, if a sequence is longer than allowed."""
+    """Raise, naming the sample, if a sequence is longer than allowed.
+
+    Parameters
+    ----------
+    sets : list of frozenset
+    vocabulary : Vocabulary
+    max_length : int or None
+    """
     if max_length is None:
         return
     for index, elements in enumerate(sets):
@@ -206,7 +226,13 @@ def check_same_length(n_inputs: int, n_sets: int, name: str = "y") -> None:
 
 
 def learned_bounds(trie: Trie, max_size: int) -> Bounds:
-    """As long as the longest training sequence, and several times as large as the largest tree."""
+    """Bounds from training trees: the longest sequence, and several times the largest tree.
+
+    Parameters
+    ----------
+    trie : Trie
+    max_size : int
+    """
     largest = int(np.bincount(trie.sample).max())
     return Bounds(max(int(trie.depth.max()), 1), max_size, ROOM * largest)
 

@@ -90,7 +90,13 @@ class SequenceTraining:
     bounds: Bounds
 
     def hold_out(self, share: float, rng: np.random.RandomState) -> None:
-        """Choose the samples to train on, and those that the network will not see."""
+        """Choose the samples to train on, and those that the network will not see.
+
+        Parameters
+        ----------
+        share : float
+        rng : RandomState
+        """
         self.train, self.held_out = hold_out(np.arange(len(self.inputs)), share, rng)
         self.watched = (self.held_out if len(self.held_out) else self.train)[:WATCHED]
 

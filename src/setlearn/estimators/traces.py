@@ -289,7 +289,7 @@ def _branches(level: GrownLevel, row: int, rule: Rule, vocabulary: Vocabulary) -
     """Every choice at one node, by its id."""
     node: Nodes = level.nodes[row : row + 1]
     goes_on = set(level.token[level.parent == row].tolist())
-    found = {}
+    branches = {}
     for choice in range(node.n_choices):
         name, probability = vocabulary.name(choice), float(node.probabilities[0, choice])
         branch = Branch(name, probability, "kept", is_end=choice == END)
@@ -299,8 +299,8 @@ def _branches(level: GrownLevel, row: int, rule: Rule, vocabulary: Vocabulary) -
             branch.status, branch.reason = "rejected", rule.reason_against(node, choice, name)
         elif choice != END and choice not in goes_on:
             branch.status, branch.reason = "truncated", "cut off at a bound"
-        found[choice] = branch
-    return found
+        branches[choice] = branch
+    return branches
 
 
 def _best_first(branches: dict[int, Branch]) -> list[Branch]:

@@ -1,4 +1,4 @@
-"""What setlearn asks of a scikit-learn classifier: probabilities, in one shape."""
+"""What setlearn needs of a scikit-learn classifier: probabilities, in one shape."""
 
 from __future__ import annotations
 
@@ -59,7 +59,17 @@ def answers_indicators(estimator: BaseEstimator) -> bool:
 
 
 def with_seeds(estimator: BaseEstimator, rng: np.random.RandomState) -> BaseEstimator:
-    """A clone in which every ``random_state`` left open is drawn from ``rng``."""
+    """Clone an estimator, and draw every ``random_state`` that is None from ``rng``.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+    rng : RandomState
+
+    Returns
+    -------
+    BaseEstimator
+    """
     seeded = clone(estimator)
     # Sorted, because every clone must draw in the same order.
     for name, value in sorted(seeded.get_params(deep=True).items()):
@@ -69,7 +79,19 @@ def with_seeds(estimator: BaseEstimator, rng: np.random.RandomState) -> BaseEsti
 
 
 def params_of_rows(params: Mapping[str, Any], rows: IntArray, n_samples: int) -> dict[str, Any]:
-    """Fit parameters with one value a sample, such as weights, cut to the given rows."""
+    """Fit parameters with one value per sample, such as weights, cut to the given rows.
+
+    Parameters
+    ----------
+    params : mapping
+    rows : array of int
+    n_samples : int
+        Values of this length are taken for one value per sample.
+
+    Returns
+    -------
+    dict
+    """
 
     def cut(value: Any) -> Any:
         per_sample = hasattr(value, "__len__") and not isinstance(value, str | bytes | dict)
@@ -83,7 +105,20 @@ def params_of_rows(params: Mapping[str, Any], rows: IntArray, n_samples: int) ->
 def fit_learner(
     estimator: BaseEstimator, X: Any, y: IntArray, params: Mapping[str, Any]
 ) -> BaseEstimator:
-    """Fit a clone on classes; one without ``predict_proba`` is calibrated on the way."""
+    """Fit a clone on classes; a learner without ``predict_proba`` is calibrated.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier
+    X : inputs
+    y : array of int
+    params : mapping
+        Passed to ``fit``.
+
+    Returns
+    -------
+    fitted classifier
+    """
     model = clone(estimator)
     rarest = int(np.unique(y, return_counts=True)[1].min())
     only_margins = hasattr(model, "decision_function") and not hasattr(model, "predict_proba")
@@ -108,7 +143,17 @@ def _fit_calibrated(
 
 
 def class_probabilities(model: BaseEstimator, X: Any) -> FloatArray:
-    """P(class | x) of a multi-class learner, (n, classes)."""
+    """P(class | x) of a multi-class learner.
+
+    Parameters
+    ----------
+    model : fitted classifier
+    X : inputs
+
+    Returns
+    -------
+    array of shape (n, classes)
+    """
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(X))
     margin = np.asarray(model.decision_function(X))
@@ -119,10 +164,19 @@ def class_probabilities(model: BaseEstimator, X: Any) -> FloatArray:
 
 
 def label_probabilities(model: BaseEstimator, X: Any) -> FloatArray:
-    """P(label | x) of a learner fitted on an indicator matrix, (n, labels).
+    """P(label | x) of a learner that was fitted on an indicator matrix.
 
-    Some learners answer with that matrix, others (forests, neighbours) with a list of (n, 2)
-    arrays, or (n, 1) for a label that was always or never there.
+    Some learners return a matrix, others (forests, neighbours) a list of (n, 2) arrays, or (n, 1)
+    for a label that was always or never present.
+
+    Parameters
+    ----------
+    model : fitted classifier
+    X : inputs
+
+    Returns
+    -------
+    array of shape (n, labels)
     """
     answer = model.predict_proba(X)
     if not isinstance(answer, list):

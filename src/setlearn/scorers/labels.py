@@ -1,4 +1,4 @@
-"""Scorers for labels: one choice point a sample, its scores from any scikit-learn classifier."""
+"""Scorers for labels: one choice point per sample, scored by any scikit-learn classifier."""
 
 from __future__ import annotations
 
@@ -27,23 +27,43 @@ from setlearn.scorers.classifiers import (
 __all__ = ["LabelScorer", "MarginalScorer", "SoftmaxScorer"]
 
 BLOCK_ROWS = 8
-"""Rows that BLAS and torch take at a time; measured: with 4 some answers still differed."""
+"""Rows that BLAS and torch process at a time; with 4, some scores still differed."""
 
 MOST_COPIED = 4096
 
 
 class LabelScorer(ABC):
-    """Turns inputs into scored roots: ``start`` is all there is, for labels have no depth."""
+    """Turns inputs into scored roots. Labels have no depth, so ``start`` is the only step.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier
+    n_labels : int
+    empty_choice : bool, default=False
+        Whether "nothing" is one more choice behind the labels.
+    """
 
     def __init__(self, estimator: BaseEstimator, *, n_labels: int, empty_choice: bool = False):
         self.estimator = estimator
         self.n_labels = n_labels
-        # One more choice behind the labels, "nothing": the end symbol at the root.
         self.empty_choice = empty_choice
 
     @abstractmethod
     def fit(self, X: Any, Y: sparse.csr_array, params: Mapping[str, Any]) -> Self:
-        """Fit the learner on label sets given as a sparse indicator (n, labels)."""
+        """Fit the learner.
+
+        Parameters
+        ----------
+        X : inputs
+        Y : csr_array of bool, shape (n, labels)
+            The label sets.
+        params : mapping
+            Passed to the learner's ``fit``.
+
+        Returns
+        -------
+        self
+        """
 
     @abstractmethod
     def label_scores(self, X: Any) -> FloatArray:
@@ -72,22 +92,21 @@ class LabelScorer(ABC):
         """
         scores = self._scores_in_full_blocks(X)
         if known is not None and self.empty_choice:
-            # Whoever knows an element knows that the set is not empty.
+            # A set with a known element is not empty.
             scores[known.any(axis=1), -1] = 0
             known = np.column_stack([known, np.zeros(len(known), bool)])
         nodes = Nodes.roots(scores, known)
         return Step(replace(nodes, examples=self.examples(X)) if with_examples else nodes)
 
     def examples(self, X: Any) -> Examples | None:
-        """Training sets that are like those of X, from learners that know them."""
+        """Training sets similar to those of X, from learners that know them."""
         return None
 
     def _scores_in_full_blocks(self, X: Any) -> FloatArray:
-        """Scores that do not depend on which rows are asked for together, to the last bit.
+        """Scores that do not depend, to the last bit, on which rows are scored together.
 
-        Products of matrices are computed a few rows at a time, and rows that are left over go
-        another way, which rounds differently. So there are none left over: the last row is
-        repeated until the block is full.
+        Matrix products are computed a few rows at a time, and leftover rows are rounded
+        differently. So none are left over: the last row is repeated until the block is full.
         """
         n_samples = _num_samples(X)
         n_over = n_samples % BLOCK_ROWS
@@ -112,15 +131,15 @@ class LabelScorer(ABC):
 class MarginalScorer(LabelScorer):
     """Each label's own probability.
 
-    Learners that take an indicator matrix natively get it; for all others there is one model a
+    Learners that take an indicator matrix natively get it; for all others there is one model per
     label.
     """
 
     def fit(self, X: Any, Y: sparse.csr_array, params: Mapping[str, Any]) -> Self:
         """Fit one learner on all labels that vary, or one on each."""
         n_samples, counts = Y.shape[0], Y.sum(axis=0)
-        # Always or never there: the smoothed frequency, whatever the input. Not all learners
-        # take such a label, and a fold may well have one.
+        # A label that is always or never present gets its smoothed frequency. Not all learners
+        # accept such a label, and a fold may well have one.
         self.frequencies_ = (counts + 0.5) / (n_samples + 1)  # (labels,)
         self.varying_ = np.flatnonzero((counts > 0) & (counts < n_samples))
         columns = Y.tocsc()[:, self.varying_]
@@ -156,7 +175,7 @@ class MarginalScorer(LabelScorer):
         return np.clip(scores, margin, 1 - margin, out=scores if scores.flags.writeable else None)
 
     def examples(self, X: Any) -> Examples | None:
-        """Training sets that are like those of X, if the learner has a method ``examples``."""
+        """Training sets similar to those of X, if the learner has a method ``examples``."""
         model: Any = getattr(self, "model_", None)
         found: Examples | None = model.examples(X) if hasattr(model, "examples") else None
         if found is None or len(self.varying_) == self.n_labels:
@@ -183,13 +202,13 @@ class MarginalScorer(LabelScorer):
 
 @savable()
 class SoftmaxScorer(LabelScorer):
-    """The paper's way: one row an element, a multi-class learner, P(next element | x).
+    """The paper's way: one row per element, a multi-class learner, P(next element | x).
 
-    With ``empty_choice`` a sample with an empty set gives one row too, of the class "nothing".
+    With ``empty_choice`` a sample with an empty set also gives one row, of the class "nothing".
     """
 
     def fit(self, X: Any, Y: sparse.csr_array, params: Mapping[str, Any]) -> Self:
-        """Fit the learner on one row an element."""
+        """Fit the learner on one row per element."""
         n_samples = Y.shape[0]
         right = sparse.csr_array(self.right_choices(Y))
         right.sort_indices()
@@ -213,11 +232,11 @@ class SoftmaxScorer(LabelScorer):
     def label_scores(self, X: Any) -> FloatArray:
         """P(next element | x): each row sums to 1. An element unseen in training gets 0."""
         if len(self.choices_) == 1:
-            found = np.ones((_num_samples(X), 1))
+            probabilities = np.ones((_num_samples(X), 1))
         else:
-            found = class_probabilities(self.model_, X)
+            probabilities = class_probabilities(self.model_, X)
         if np.array_equal(self.choices_, np.arange(self.n_choices)):
-            return found
-        scores = np.zeros((len(found), self.n_choices), dtype=found.dtype)
-        scores[:, self.choices_] = found
+            return probabilities
+        scores = np.zeros((len(probabilities), self.n_choices), dtype=probabilities.dtype)
+        scores[:, self.choices_] = probabilities
         return scores

@@ -198,9 +198,9 @@ class SequenceScorer(TokenScorer):
         return Nodes(sample, depth, scores, prefix_probability=before)
 
     def _probabilities(self, logits: Tensor) -> FloatArray:
-        found = logits.sigmoid() if self.gives_marginals else logits.softmax(dim=1)
+        probabilities = logits.sigmoid() if self.gives_marginals else logits.softmax(dim=1)
         # Rounded well above the noise of another batching, so that ties stay ties.
-        return found.cpu().numpy().round(DECIMALS)
+        return probabilities.cpu().numpy().round(DECIMALS)
 
     def _advance_part(
         self, prefixes: _Prefixes, sample: IntArray, parent: IntArray, token: IntArray
@@ -217,7 +217,19 @@ class SequenceScorer(TokenScorer):
 
 
 def encode_inputs(network: SequenceNetwork, inputs: Inputs, rows: IntArray | slice) -> Memory:
-    """Read the given samples, in one batch, with numbers as wide as the network's own."""
+    """Encode the given samples in one batch, in the precision of the network.
+
+    Parameters
+    ----------
+    network : SequenceNetwork
+    inputs : Inputs
+    rows : array of int or slice
+
+    Returns
+    -------
+    Memory
+        What the network keeps of the inputs.
+    """
     weight = next(network.parameters())
     values, length = inputs.take(rows)
     read = torch.from_numpy(values).to(weight.device)
