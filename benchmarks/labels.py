@@ -30,6 +30,7 @@ from sklearn.neural_network import MLPClassifier
 
 from setlearn import SetClassifier
 from setlearn.learners import SigmoidNetwork
+from setlearn.networks import Training
 from setlearn.nodes import Nodes
 from setlearn.rules import Margin, Threshold, TopK
 from setlearn.scorers.classifiers import class_probabilities
@@ -134,7 +135,7 @@ def predict_cost(n_test, repeats):
         (RandomForestClassifier(100), "marginal"),
         (MLPClassifier((100,), early_stopping=True), "marginal"),
         (KNeighborsClassifier(), "marginal"),
-        (SigmoidNetwork(max_steps=500), "marginal"),
+        (SigmoidNetwork(training=Training(max_steps=500)), "marginal"),
     ]
     as_sets = [frozenset(np.flatnonzero(row).tolist()) for row in Y[:1000]]
     X_test = X[1000:]

@@ -108,6 +108,8 @@ def test_numbers_are_standardised_and_checked():
 
 def test_readers_say_what_a_network_must_know():
     tokens = learn_inputs(["ab", "c"], CHAR)
-    assert (tokens.is_numeric, tokens.sizes) == (False, {"n_tokens": 4, "n_features": 0})
+    assert tokens.sizes == {"n_tokens": 4, "n_features": 0}
+    assert tokens.as_batch("ab") == ["ab"]
     numbers = learn_inputs(np.ones((3, 2)), CHAR)
-    assert (numbers.is_numeric, numbers.sizes) == (True, {"n_tokens": 0, "n_features": 2})
+    assert numbers.sizes == {"n_tokens": 0, "n_features": 2}
+    assert numbers.as_batch([1.0, 2.0]).shape == (1, 2)

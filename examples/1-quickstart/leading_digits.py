@@ -17,6 +17,7 @@ from setlearn import SetClassifier
 from setlearn.datasets import leading_digits
 from setlearn.learners import SigmoidNetwork
 from setlearn.metrics import exact_match, mean_f1, mean_set_size, set_report
+from setlearn.networks import Training
 from setlearn.rules import LambdaCNN, LambdaRNN, Margin, Threshold
 
 SEED = 0
@@ -32,7 +33,7 @@ def one_hot(numbers):
 def candidates():
     """Learner, scores, rule, and the paper's own figure for the nearest of its models."""
     # Short training, so that the demo is; the defaults train longer and do a little better.
-    network = SigmoidNetwork(learning_rate=3e-3, max_steps=300, patience=4)
+    network = SigmoidNetwork(training=Training(learning_rate=3e-3, max_steps=300, patience=4))
     quick = {"learning_rate": 1e-2, "max_steps": 300, "patience": 4}
     boosting = HistGradientBoostingClassifier(max_iter=30, learning_rate=0.2)
     return [

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from setlearn import SetClassifier
 from setlearn.errors import DataError, KindError, NotFittedError, ParameterError
 from setlearn.learners import SequenceSigmoidNetwork
-from setlearn.networks import LSTM
+from setlearn.networks import LSTM, Training
 
 X = ["ab", "ba", "aa", "bb", "cc", "ac"] * 15
 Y = np.array([["a" in x, "b" in x] for x in X])
@@ -18,8 +18,8 @@ Y = np.array([["a" in x, "b" in x] for x in X])
 
 def quick(**changes):
     small = LSTM(embedding=8, encoder_units=8, decoder_units=8)
-    options = {"max_steps": 150, "learning_rate": 1e-2, "random_state": 0, **changes}
-    return SequenceSigmoidNetwork(small, **options)
+    training = Training(max_steps=changes.pop("max_steps", 150), learning_rate=1e-2)
+    return SequenceSigmoidNetwork(small, **{"training": training, "random_state": 0, **changes})
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def test_unknown_tokens_and_empty_inputs_have_an_answer(fitted):
 @pytest.mark.parametrize(
     ("inputs", "error", "message"),
     [
-        ("abc", KindError, "give a list of texts"),
+        ("abc", KindError, "pass a list of texts"),
         ([], DataError, "0 samples"),
         ([1, 2, 3], KindError, "pass a string or a list of tokens"),
     ],

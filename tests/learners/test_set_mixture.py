@@ -8,11 +8,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from setlearn.learners import set_mixture as mixture_module
-from setlearn.learners.kernel_ridge import _solve
-from setlearn.learners.linear_labels import LinearLabels
-from setlearn.learners.platt import Platt
+from setlearn.learners.kernel_ridge import Platt, _solve
 from setlearn.learners.set_forest import MOST_EXAMPLES, SetForest
-from setlearn.learners.set_mixture import SetMixture
+from setlearn.learners.set_mixture import LinearLabels, SetMixture
 from tests.estimators.data import tagged
 
 X, Y = tagged(120)

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from setlearn import SequenceSetGenerator
 from setlearn.errors import ParameterError
 from setlearn.networks import Training, Transformer
-from setlearn.networks.alignment import moved, relations, run_on
+from setlearn.networks.copy_head import extend_runs, relations, shifted
 from setlearn.networks.runtime import seeded
 from setlearn.networks.sequence_network import SequenceNetwork, check_shapes, node_loss
 from setlearn.scorers.sequences import SequenceScorer, encode_inputs
@@ -73,7 +73,9 @@ def test_pointers_find_where_the_prefix_is_spelled(x, prefix):
     choice = torch.tensor([[1 + ALPHABET.index(c) for c in x]])
     runs = torch.zeros_like(choice)
     for place, token in enumerate(prefix):
-        runs = run_on(runs, choice, torch.tensor([1 + ALPHABET.index(token)]), first=place == 0)
+        runs = extend_runs(
+            runs, choice, torch.tensor([1 + ALPHABET.index(token)]), first=place == 0
+        )
     depth = torch.tensor([len(prefix)])
     found = relations(runs, depth)[0]
 
@@ -90,7 +92,7 @@ def test_pointers_find_where_the_prefix_is_spelled(x, prefix):
 def test_rows_move_and_zero_comes_in():
     x = torch.tensor([[1, 2, 3], [1, 2, 3], [1, 2, 3]])
     expected = [[0, 1, 2], [1, 2, 3], [3, 0, 0]]
-    assert moved(x, torch.tensor([1, 0, -2])).tolist() == expected
+    assert shifted(x, torch.tensor([1, 0, -2])).tolist() == expected
 
 
 def test_votes_reach_only_what_the_input_spells():
@@ -153,9 +155,9 @@ def test_numbers_and_unshared_tokens_leave_nothing_to_copy():
 @pytest.mark.parametrize(
     ("wrong", "what"),
     [
-        ({"width": 0}, "width must be a whole number from 1 up"),
+        ({"width": 0}, "width must be a whole number of at least 1"),
         ({"width": 30}, "width must be a multiple of heads, got 30 and 4"),
-        ({"dropout": 1.0}, r"dropout must lie in \[0, 1\), got 1.0"),
+        ({"dropout": 1.0}, r"dropout must be a number in \[0, 1\), got 1.0"),
         ({"heads": True}, "heads must be a whole number"),
     ],
 )

@@ -43,7 +43,9 @@ def forgery_cases():
         "labels": label_case(),
         "sequences": sequence_case(),
         "transformer": Case(lambda: copying.fit(WORDS, [{x} for x in WORDS]), WORDS[:2]),
-        "network": case(SigmoidNetwork((3,), max_steps=5), rule=LambdaSet(max_steps=5)),
+        "network": case(
+            SigmoidNetwork((3,), training=Training(max_steps=5)), rule=LambdaSet(max_steps=5)
+        ),
         "mixture": case(SetMixture(2), rule=Margin()),
         "sparse-mixture": case(SetMixture(2), THIN),
         "forest": case(RandomForestClassifier(2)),

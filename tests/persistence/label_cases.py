@@ -33,6 +33,7 @@ from sklearn.tree import DecisionTreeClassifier
 from setlearn import SetClassifier
 from setlearn.learners import SequenceSigmoidNetwork, SigmoidNetwork
 from setlearn.learners.set_mixture import SetMixture
+from setlearn.networks import Training
 from setlearn.rules import (
     Auto,
     ExpectedF,
@@ -133,9 +134,9 @@ def learners():
         StackingClassifier([("a", GaussianNB())], logistic, cv=2),
         *(CalibratedClassifierCV(GaussianNB(), cv=2), GridSearchCV(logistic, {"C": [1, 9]}, cv=2)),
         *(make_pipeline(StandardScaler(), SVC()), make_pipeline(SelectKBest(k=2), GaussianNB())),
-        make_pipeline(StandardScaler(), SigmoidNetwork((4,), max_steps=20)),
-        SigmoidNetwork((4,), max_steps=20),
-        SigmoidNetwork((), max_steps=20),
+        make_pipeline(StandardScaler(), SigmoidNetwork((4,), training=Training(max_steps=20))),
+        SigmoidNetwork((4,), training=Training(max_steps=20)),
+        SigmoidNetwork((), training=Training(max_steps=20)),
     ]
     for number, learner in enumerate(found):
         yield f"learner {number} {type(learner).__name__}", case(learner, Margin(), known=KNOWN)
@@ -162,7 +163,7 @@ def inputs():
         "mixture": SetMixture(3),
         "KNN": KNeighborsClassifier(3),
         "SVC": SVC(),
-        "network": SigmoidNetwork((4,), max_steps=20),
+        "network": SigmoidNetwork((4,), training=Training(max_steps=20)),
     }.items():
         yield f"sparse {name}", case(learner, Margin(), X=thin, probes=thin[:8])
     words = make_pipeline(TfidfVectorizer(), LogisticRegression())
@@ -178,7 +179,7 @@ def inputs():
     yield "named", case(SetMixture(3), Margin(), X=named[1], probes=named[1][:5])
     many = np.random.default_rng(0).random((5200, 2))
     yield "many rows", case(SetMixture(2), TopK(1), X=many, Y=(many > 0.5), probes=many[:9])
-    sequences = SequenceSigmoidNetwork(max_steps=20)
+    sequences = SequenceSigmoidNetwork(training=Training(max_steps=20))
     yield "sequence network", case(sequences, Margin(), X=TEXTS, probes=TEXTS[:5])
 
 

@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from setlearn import SetClassifier
 from setlearn.errors import DataError
 from setlearn.learners import SigmoidNetwork
+from setlearn.networks import Training
 from setlearn.rules import TopK
 from setlearn.scorers import MarginalScorer, SoftmaxScorer
 from setlearn.scorers.classifiers import (
@@ -165,7 +166,9 @@ def test_only_open_seeds_are_drawn():
     assert again.random_state == open_seed.random_state
 
 
-@pytest.mark.parametrize("learner", [None, LogisticRegression(), SigmoidNetwork(max_steps=50)])
+@pytest.mark.parametrize(
+    "learner", [None, LogisticRegression(), SigmoidNetwork(training=Training(max_steps=50))]
+)
 @pytest.mark.parametrize("n_together", [1, 2, 3, 5, 13, 31])
 def test_scores_do_not_depend_on_what_is_asked_together(learner, n_together):
     rng = np.random.RandomState(0)

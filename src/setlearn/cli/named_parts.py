@@ -70,51 +70,17 @@ def _setting(text: str) -> tuple[str, Any]:
         return name, value  # a word, such as space=log
 
 
-def _logistic() -> Any:
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import MaxAbsScaler
-
-    # It leaves zeros as they are, so that sparse texts stay sparse.
-    return make_pipeline(MaxAbsScaler(), LogisticRegression(max_iter=1000))
-
-
-def _forest() -> Any:
-    from sklearn.ensemble import RandomForestClassifier
-
-    return RandomForestClassifier(200)
-
-
-def _neighbours() -> Any:
-    from sklearn.neighbors import KNeighborsClassifier
-
-    return KNeighborsClassifier(10)
-
-
-def _network() -> Any:
-    from setlearn.learners import SigmoidNetwork
-
-    return SigmoidNetwork()
-
-
-LEARNERS: dict[Learner, Callable[[], Any]] = {
-    Learner.mixture: lambda: None,  # the classifier's own default
-    Learner.logistic: _logistic,
-    Learner.forest: _forest,
-    Learner.neighbours: _neighbours,
-    Learner.network: _network,
-}
-
-
 def model_for(plan: RecordPlan, learning: Learning, *, verbose: bool) -> Any:
     """The model that was asked for, not fitted yet; what does not go with the task is refused."""
     from setlearn import SequenceSetGenerator, SetClassifier
+    from setlearn.learners import learner_named
     from setlearn.networks import Training
 
     if plan.task == "labels":
         _refuse(plan, {"--network": learning.network, "--max-steps": learning.max_steps})
+        learner = learning.learner or LEARNER
         return SetClassifier(
-            LEARNERS[learning.learner or LEARNER](),
+            None if learner == LEARNER else learner_named(learner.value),
             rule_named(learning.rule),
             conditional=learning.conditional,
             n_jobs=learning.jobs or 1,

@@ -16,14 +16,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from setlearn.errors import DataError, KindError, UnknownLabelWarning
-<<<<<<< HEAD
 from setlearn.estimators.base import Unknown
-from setlearn.set_reading import (
-=======
 from setlearn.nodes import BoolArray
 from setlearn.ordering import canonical_rank
 from setlearn.set_reading import (
->>>>>>> files
     are_indicator_rows,
     indicator_of_rows,
     indicator_of_sets,

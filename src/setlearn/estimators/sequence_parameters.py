@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from setlearn.errors import DataError, KindError, ParameterError
 from setlearn.generate import Bounds
-from setlearn.networks.recipes import LSTM, Transformer
+from setlearn.networks import network_named
 from setlearn.networks.training_settings import Training, TrainingPlan
 from setlearn.rules import Margin, Rule, Threshold
 from setlearn.scorers.base import Scorer
@@ -37,7 +37,7 @@ __all__ = [
     "training_plan",
 ]
 
-RECIPES = {"lstm": LSTM, "transformer": Transformer}
+DEFAULT_NETWORK = "transformer"
 
 PASSES = 20
 """How often a network without early stopping sees each sample, at least."""
@@ -64,14 +64,8 @@ def recipe_or_scorer(network: Any) -> Any:
     ParameterError
         If the value is neither, nor the name of a network.
     """
-    if network is None:
-        return Transformer()
-    if isinstance(network, str):
-        if network not in RECIPES:
-            raise ParameterError(
-                f"network must be one of {sorted(RECIPES)}, a recipe or a scorer, got {network!r}"
-            )
-        return RECIPES[network]()
+    if network is None or isinstance(network, str):
+        return network_named(network or DEFAULT_NETWORK)
     if isinstance(network, type) or not (hasattr(network, "build") or isinstance(network, Scorer)):
         raise ParameterError(
             "network must be a name, a recipe with a method build(n_choices=, n_tokens=, "
@@ -153,7 +147,9 @@ def training_plan(training: Training, recipe: Any, n_samples: int) -> TrainingPl
     recipe : NetworkRecipe, or an object with a method ``build``
     n_samples : int
     """
-    plan = training.plan(getattr(recipe, "suited_training", LSTM.suited_training))
+    # A recipe that does not say what suits it is trained as in the paper.
+    suited = getattr(recipe, "suited_training", None) or network_named("lstm").suited_training
+    plan = training.plan(suited)
     if training.max_steps is None and plan.schedule == "one-cycle":
         # Nothing stops such a training early, so it must be long enough for the data.
         plan = replace(plan, max_steps=max(plan.max_steps, plan.steps_for(PASSES, n_samples)))

@@ -235,7 +235,7 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
 
     def _fit_scorer(self, problem: _Problem, rng: np.random.RandomState) -> _FittedScorer:
         """Use a scorer that was passed, after training a copy of it if it is not trained yet."""
-        from setlearn.networks.training import hold_out
+        from setlearn.networks.training_loop import hold_out
 
         everything = np.arange(problem.trie.n_samples)
         scorer: Any = problem.model

@@ -1,7 +1,76 @@
 """Label learners of our own, as scikit-learn classifiers. Importing this does not import torch."""
 
-from setlearn.learners.sequence_sigmoid_network import SequenceSigmoidNetwork
-from setlearn.learners.set_mixture import SetMixture
-from setlearn.learners.sigmoid_network import SigmoidNetwork
+from __future__ import annotations
 
-__all__ = ["SequenceSigmoidNetwork", "SetMixture", "SigmoidNetwork"]
+import re
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from setlearn.errors import ParameterError
+from setlearn.learners import ready_made
+
+if TYPE_CHECKING:
+    from setlearn.learners.sequence_sigmoid_network import SequenceSigmoidNetwork
+    from setlearn.learners.set_mixture import SetMixture
+    from setlearn.learners.sigmoid_network import SigmoidNetwork
+
+# To add a learner, import it above and list it here. Its module has the name of the class in snake
+# case. With a class attribute ``short_name`` it is also offered on the command line.
+__all__ = [
+    "SequenceSigmoidNetwork",
+    "SetMixture",
+    "SigmoidNetwork",
+    "learner_named",
+    "learner_names",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a class when it is first used: scikit-learn is slow to import."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    in_snake_case = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    return getattr(import_module(f"{__name__}.{in_snake_case}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def learner_names() -> list[str]:
+    """Short names of learners, for `learner_named`.
+
+    Examples
+    --------
+    >>> learner_names()
+    ['forest', 'logistic', 'mixture', 'neighbours', 'network']
+    """
+    return sorted(_makers())
+
+
+def learner_named(name: str) -> Any:
+    """The learner of that short name, not fitted, with its default parameters.
+
+    Raises
+    ------
+    ParameterError
+        If there is no learner of that name.
+
+    Examples
+    --------
+    >>> learner_named("network")
+    SigmoidNetwork()
+    """
+    makers = _makers()
+    if name not in makers:
+        raise ParameterError(f"learner must be one of {', '.join(sorted(makers))}, got {name!r}")
+    return makers[name]()
+
+
+def _makers() -> dict[str, Callable[[], Any]]:
+    """How to make each learner, by its short name: our own and those of scikit-learn."""
+    classes = [__getattr__(name) for name in __all__ if name not in globals()]
+    ours = {kind.short_name: kind for kind in classes if hasattr(kind, "short_name")}
+    of_sklearn = {name: getattr(ready_made, name) for name in ready_made.__all__}
+    return {**ours, **of_sklearn}

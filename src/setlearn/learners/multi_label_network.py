@@ -1,8 +1,9 @@
-"""What the multi-label networks share: one sigmoid a label, whatever the inputs are."""
+"""The base class of multi-label networks: one sigmoid per label, for inputs of any kind."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length
 
 from setlearn.errors import DataError, NotFittedError
-from setlearn.networks.training_settings import TrainingPlan
+from setlearn.networks.training_settings import TrainingPlan, TrainsNetwork
 
 if TYPE_CHECKING:
     import torch
@@ -24,60 +25,82 @@ if TYPE_CHECKING:
 
 __all__ = ["MultiLabelNetwork", "dense", "is_sparse"]
 
+SMALLEST, LARGEST = np.finfo(np.float64).tiny, np.nextafter(1.0, 0.0)
+"""The probabilities next to 0 and 1."""
+
 UNWATCHED_STEPS = 500
-"""Steps at the most where there are too few rows to see by held-out loss when to stop."""
+"""The largest number of steps if there are too few rows to stop early by held-out loss."""
 
 
-class MultiLabelNetwork(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # sklearn: no types
-    """A network with one sigmoid a label, or with plain classes one softmax.
+class MultiLabelNetwork(TrainsNetwork, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # sklearn: no types
+    """A network with one sigmoid per label or, for a 1-d y of classes, one softmax.
 
-    A kind of network says how it reads inputs, which module it is, and how that module sees some
-    of the rows. Targets, weights, training and answers are the same for all.
+    A subclass defines how inputs are read (``_read``), the module (``new_network``), and how the
+    module scores some of the rows (``_logits``, ``_row_blocks``). Targets, sample weights,
+    training and predictions are the same for all. It has the parameters ``training`` and
+    ``random_state``, and sets ``suited_training``.
     """
 
     network_: nn.Module
-    batch_size: int
-    learning_rate: float
-    weight_decay: float
-    max_steps: int
-    patience: int
-    validation: float
-    device: str
     random_state: int | np.random.RandomState | None
-    verbose: bool
 
     @abstractmethod
     def _read(self, X: Any, *, reset: bool) -> Any:
-        """Check X and make it something with rows; with ``reset`` learn how to read others."""
+        """Check X and convert it to something with rows.
+
+        Parameters
+        ----------
+        X : any
+        reset : bool
+            Whether to learn from X how to read other inputs.
+
+        Returns
+        -------
+        any
+            With a length or a shape, and as ``_logits`` needs it.
+        """
 
     @abstractmethod
-    def _build(self) -> nn.Module:
-        """Make the untrained module, once X and the targets have been read."""
+    def new_network(self) -> nn.Module:
+        """Make the module with fresh weights, from what was learned of X and the targets."""
 
     @abstractmethod
     def _logits(
         self, network: nn.Module, inputs: Any, rows: IntArray | slice, dtype: torch.dtype
     ) -> Tensor:
-        """Run the module on some rows of what ``_read`` made: (rows, classes)."""
+        """Run the module on some rows of what ``_read`` returned: (rows, classes)."""
 
     @abstractmethod
     def _row_blocks(self, inputs: Any, n_rows: int) -> list[slice]:
-        """Slices of rows few enough to go through the module together."""
+        """Slices of rows, each small enough to go through the module at once."""
 
     def _learn_scale(self, inputs: Any, weights: FloatArray) -> None:
-        """Learn from weighted rows what reading alone could not; most networks need nothing."""
+        """Learn the scale of the inputs from weighted rows, if the network needs it."""
 
     def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
-        """Learn from X and an indicator (n, labels), or classes (n,)."""
+        """Train the network.
+
+        Parameters
+        ----------
+        X : inputs of n rows
+        Y : array or sparse matrix of shape (n, labels), or array of shape (n,)
+            An indicator matrix, or one class per row.
+        sample_weight : array of shape (n,), optional
+
+        Returns
+        -------
+        self
+        """
+        plan = self._training_plan()
         inputs = self._read(X, reset=True)
         targets = self._check_targets(X, Y)
         weights = _mean_one_weights(sample_weight, X)
         self._learn_scale(inputs, weights)
-        self._train(inputs, targets, weights)
+        self._train(inputs, targets, weights, plan)
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Each label's own probability, or with classes their distribution; (n, classes)."""
+        """The probability of each label (n, labels), in (0, 1), or of each class if Y was 1-d."""
         import torch
 
         self._check_fitted()
@@ -87,12 +110,13 @@ class MultiLabelNetwork(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
         with torch.no_grad():
             for rows in self._row_blocks(inputs, n_rows):
                 logits = self._logits(self.network_, inputs, rows, torch.float64)
-                squash = logits.sigmoid() if self.indicator_ else logits.softmax(dim=1)
-                probabilities[rows] = squash.numpy()
-        return probabilities
+                part = logits.sigmoid() if self.indicator_ else logits.softmax(dim=1)
+                probabilities[rows] = part.numpy()
+        # Only 0 and 1 are changed: no label is ever certain.
+        return probabilities.clip(SMALLEST, LARGEST) if self.indicator_ else probabilities
 
     def predict(self, X: Any) -> IntArray:
-        """Labels at a probability above 0.5, as an indicator, or the most likely class."""
+        """Labels with a probability above 0.5, as an indicator matrix, or the best class."""
         probabilities = self.predict_proba(X)
         if self.indicator_:
             return (probabilities > 0.5).astype(np.int64)
@@ -132,25 +156,29 @@ class MultiLabelNetwork(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
             raise DataError(f"Y cannot be used: {error}") from error
         return codes
 
-    def _train(self, inputs: Any, targets: Any, weights: FloatArray) -> None:
+    def _train(self, inputs: Any, targets: Any, weights: FloatArray, plan: TrainingPlan) -> None:
         import torch
 
         from setlearn.networks.runtime import one_thread, pick_device, seeded
-        from setlearn.networks.training import Trainer, hold_out
+        from setlearn.networks.training_loop import Trainer, hold_out
 
-        device = pick_device(self.device)
+        training = self._training()
+        device = pick_device(training.device)
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(2**31 - 1))
-        fit_rows, held_rows = hold_out(np.arange(_n_rows(inputs)), self.validation, rng)
+        share = training.held_out_share(self.suited_training)
+        fit_rows, held_rows = hold_out(np.arange(_n_rows(inputs)), share, rng)
+        if not len(held_rows):
+            plan = replace(plan, max_steps=min(plan.max_steps, UNWATCHED_STEPS))
         with seeded(seed):
-            network = self._build().to(device)
+            network = self.new_network().to(device)
 
         def mean_loss(rows: IntArray) -> Tensor:
             logits = self._logits(network, inputs, rows, torch.float32)
             weight = torch.as_tensor(weights[rows], dtype=torch.float32, device=device)
             return (weight * self._losses(logits, targets[rows])).mean()
 
-        def held_out_merit() -> float:
+        def held_out_score() -> float:
             blocks = [held_rows[rows] for rows in self._row_blocks(inputs, len(held_rows))]
             return -sum(float(mean_loss(b)) * len(b) for b in blocks) / len(held_rows)
 
@@ -158,27 +186,18 @@ class MultiLabelNetwork(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
             network,
             lambda rows: mean_loss(fit_rows[rows.numpy()]),
             len(fit_rows),
-            self._plan(watched=len(held_rows) > 0),
+            plan,
             seed=seed,
-            evaluate=held_out_merit if len(held_rows) else None,
-            verbose=self.verbose,
+            evaluate=held_out_score if len(held_rows) else None,
+            verbose=bool(training.verbose),
             description="sigmoid network",
         )
         with one_thread():
             self.history_ = trainer.fit()
         self.network_ = network.cpu().double()
 
-    def _plan(self, *, watched: bool) -> TrainingPlan:
-        return TrainingPlan(
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
-            max_steps=self.max_steps if watched else min(self.max_steps, UNWATCHED_STEPS),
-            patience=self.patience,
-        )
-
     def _losses(self, logits: Tensor, targets: Any) -> Tensor:
-        """One loss a row, (n,)."""
+        """One loss per row, (n,)."""
         import torch
         from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
@@ -190,12 +209,12 @@ class MultiLabelNetwork(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
 
 
 def is_sparse(matrix: Any) -> bool:
-    """Whether it is a sparse matrix or array, and say so to the type checker."""
+    """Whether it is a sparse matrix or array; scipy's own function has no types."""
     return bool(sparse.issparse(matrix))
 
 
 def dense(matrix: Any) -> NDArray[Any]:
-    """The matrix itself, or its dense copy."""
+    """The matrix itself or, if it is sparse, a dense copy."""
     array: NDArray[Any] = matrix.toarray() if is_sparse(matrix) else matrix
     return array
 
@@ -212,7 +231,7 @@ def _is_zero_one(targets: Any) -> bool:
 
 
 def _mean_one_weights(sample_weight: Any, X: Any) -> FloatArray:
-    """Make the weights one a row on average, so that the step size does not depend on them."""
+    """Scale the weights to a mean of 1, so that the step size does not depend on their scale."""
     try:
         weights: NDArray[np.float64] = _check_sample_weight(
             sample_weight, X, dtype=np.float64, ensure_non_negative=True
@@ -220,6 +239,6 @@ def _mean_one_weights(sample_weight: Any, X: Any) -> FloatArray:
     except ValueError as error:
         raise DataError(f"sample_weight cannot be used: {error}") from error
     if weights.sum() == 0:
-        raise DataError("sample_weight is 0 for every row; give some row a weight above 0")
-    mean_one: FloatArray = weights / weights.mean()  # a copy: the caller's stay as they are
+        raise DataError("sample_weight is 0 for every row; at least one row needs a weight above 0")
+    mean_one: FloatArray = weights / weights.mean()  # a copy, not in place
     return mean_one

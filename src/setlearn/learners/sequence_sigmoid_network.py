@@ -1,109 +1,109 @@
-"""The multi-label baseline for sequence inputs: the paper's LSTM with one sigmoid a label."""
+"""The multi-label baseline for sequence inputs: the paper's LSTM with one sigmoid per label."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from setlearn.errors import DataError, KindError, ParameterError
 from setlearn.learners.multi_label_network import MultiLabelNetwork
-from setlearn.networks.recipes import LSTM
-from setlearn.sequence_inputs import Inputs, NumericReader, TokenReader, learn_inputs
+from setlearn.networks import network_named
+from setlearn.sequence_inputs import Inputs, learn_inputs
 from setlearn.vocabulary import Split, Tokeniser
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import torch
     from torch import Tensor, nn
 
+    from setlearn.networks.training_settings import Training
     from setlearn.nodes import IntArray
 
 __all__ = ["SequenceSigmoidNetwork"]
 
 BLOCK_ROWS = 1024
-"""Inputs that are read together in prediction."""
+"""Inputs that prediction handles at once."""
 
 
 class SequenceSigmoidNetwork(MultiLabelNetwork):
-    """A network that reads a sequence and has one sigmoid a label.
+    """A network that reads a sequence and has one sigmoid per label.
 
-    It is the very network of ``SequenceSetGenerator``, stopped at the root: the encoder reads
-    the input, the decoder makes its first step, and its outputs become sigmoids. So the two can
-    be compared where the elements of a set are labels.
+    It is the network of ``SequenceSetGenerator`` after its first step: the encoder reads the input,
+    the decoder scores the empty prefix, and a sigmoid is applied to each score. So the two can be
+    compared on sets of labels.
 
     Parameters
     ----------
-    network : recipe, default=None
-        ``LSTM()``, the paper's encoder–decoder, or a recipe of your own as in
+    network : recipe, optional
+        By default ``LSTM()``, the paper's encoder–decoder; or another recipe, as in
         ``SequenceSetGenerator``.
     tokens : "char", "word" or function, default="char"
-        How texts become tokens. Inputs that are lists of tokens are taken as they are, and
-        numeric arrays (n, steps, features) are sequences of vectors.
-    learning_rate : float, default=1e-3
-    weight_decay : float, default=0
-        Above 0, AdamW takes the place of Adam.
-    batch_size : int, default=15
-        As in the paper.
-    max_steps : int, default=6000
-    patience : int, default=10
-        Evaluations of the held-out loss without improvement before training stops.
-    validation : float in [0, 1), default=0.1
-        The part of the samples held out for that. All are trained on where that would leave too
-        few to judge by.
-    device : str, default="auto"
-        Where to train; a trained network is kept on the CPU.
-    random_state : int, RandomState or None
-    verbose : bool
-        Show a progress bar where there is a terminal.
+        How texts are split into tokens. Lists of tokens are used unchanged, and numeric arrays
+        (n, steps, features) are sequences of vectors.
+    training : Training, optional
+        How to train, for instance ``Training(max_steps=500)``. By default batches of 15 as in the
+        paper, a learning rate of 0.001 and at most 6000 steps. A tenth of the samples is held out
+        to stop early; if that is fewer than 8 samples, none is, and there are at most 500 steps.
+    random_state : int, RandomState or None, default=None
 
     Attributes
     ----------
     classes_ : array
-        The classes or, for an indicator, the numbers of its columns.
+        The classes or, for an indicator matrix, the numbers of its columns.
     network_ : torch.nn.Module
-        It holds float64, so that answers do not depend on how samples are batched.
+        It is kept on the CPU in float64, so that predictions do not depend on how samples are
+        batched.
     history_ : list of dict
-        One entry an epoch: ``epoch, step, loss, held_out, seconds``.
+        One entry per evaluation: ``epoch, step, loss, held_out, seconds``.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from setlearn.networks import Training
     >>> X = ["ab", "ba", "aa", "bb", "cc", "ac"] * 10
     >>> Y = np.array([["a" in x, "b" in x] for x in X])
-    >>> network = SequenceSigmoidNetwork(max_steps=200, random_state=0).fit(X, Y)
-    >>> network.predict(["ab", "ca", "cc"])
+    >>> network = SequenceSigmoidNetwork(training=Training(max_steps=200), random_state=0)
+    >>> network.fit(X, Y).predict(["ab", "ca", "cc"])
     array([[1, 1],
            [1, 0],
            [0, 0]])
     """
+
+    suited_training: ClassVar[Mapping[str, Any]] = {
+        "batch_size": 15,
+        "learning_rate": 1e-3,
+        "weight_decay": 0.0,
+        "max_steps": 6000,
+        "patience": 10,
+        "validation": 0.1,
+    }
 
     def __init__(
         self,
         network: Any = None,
         *,
         tokens: Split = "char",
-        learning_rate: float = 1e-3,
-        weight_decay: float = 0.0,
-        batch_size: int = 15,
-        max_steps: int = 6000,
-        patience: int = 10,
-        validation: float = 0.1,
-        device: str = "auto",
+        training: Training | None = None,
         random_state: int | np.random.RandomState | None = None,
-        verbose: bool = False,
     ) -> None:
         self.network = network
         self.tokens = tokens
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
-        self.max_steps = max_steps
-        self.patience = patience
-        self.validation = validation
-        self.device = device
+        self.training = training
         self.random_state = random_state
-        self.verbose = verbose
+
+    def new_network(self) -> nn.Module:
+        """Make the module with fresh weights, from what was learned of X and the targets."""
+        recipe = network_named("lstm") if self.network is None else self.network
+        if not hasattr(recipe, "build"):
+            raise ParameterError(
+                f"network must be a recipe with a method build(n_choices=, n_tokens=, "
+                f"n_features=), such as setlearn.networks.LSTM(), got {recipe!r}"
+            )
+        network: nn.Module = recipe.build(n_choices=len(self.classes_), **self.reader_.sizes)
+        return network
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -114,26 +114,11 @@ class SequenceSigmoidNetwork(MultiLabelNetwork):
     def _read(self, X: Any, *, reset: bool) -> Inputs:
         if reset:
             if isinstance(X, str | bytes):
-                raise KindError(f"X is the single text {X!r:.60}; give a list of texts")
+                raise KindError(f"X is the single text {X!r:.60}; pass a list of texts")
             if _num_samples(X) == 0:
-                raise DataError("X holds 0 samples; give at least one")
+                raise DataError("X has 0 samples; pass at least one")
             self.reader_ = learn_inputs(X, Tokeniser(self.tokens))
         return self.reader_.read(X)
-
-    def _build(self) -> nn.Module:
-        recipe = LSTM() if self.network is None else self.network
-        if not hasattr(recipe, "build"):
-            raise ParameterError(
-                f"network must be a recipe with a method build(n_choices=, n_tokens=, "
-                f"n_features=), such as setlearn.networks.LSTM(), got {recipe!r}"
-            )
-        reader = self.reader_
-        network: nn.Module = recipe.build(
-            n_choices=len(self.classes_),
-            n_tokens=reader.n_tokens if isinstance(reader, TokenReader) else 0,
-            n_features=reader.n_features if isinstance(reader, NumericReader) else 0,
-        )
-        return network
 
     def _logits(
         self, network: nn.Module, inputs: Inputs, rows: IntArray | slice, dtype: torch.dtype

@@ -1,4 +1,4 @@
-"""Extra trees whose leaves remember whole sets: probabilities, and which labels go together."""
+"""Extra trees whose leaves keep whole sets: they know which labels occur together."""
 
 from __future__ import annotations
 
@@ -14,20 +14,29 @@ from setlearn.nodes import BoolArray, Examples, FloatArray
 __all__ = ["SetForest"]
 
 MOST_LEAVES = 5000
-"""About as many leaves a tree has at the most; with more rows each holds several."""
+"""The approximate largest number of leaves per tree; with more rows, leaves hold several."""
 MOST_TARGETS = 32
-"""With more labels trees are grown on that many random mixtures of them."""
+"""With more labels than this, trees are grown on this many random mixtures of them."""
 MOST_EXAMPLES = 200
-"""How many different sets a row's examples are, the weightiest."""
+"""The largest number of different sets among a row's examples; those of most weight stay."""
 CHUNK_ROWS = 4096
 
 
 class SetForest:
     """Extremely randomised trees for all labels together.
 
-    A new row falls into one leaf a tree. Each leaf knows how often each *distinct set* of the
-    training data is in it. The mean of these shares over all trees says how probable each set is,
-    so it also says how probable each label is, and which labels go together.
+    A row falls into one leaf per tree. Each leaf knows the share of each *distinct set* among its
+    training rows. The mean of these shares over all trees is the probability of each set, from
+    which follow the probability of each label and which labels occur together.
+
+    Parameters
+    ----------
+    n_trees : int
+    random_state : int, RandomState or None
+    min_leaf : int, default=1
+        The smallest number of training rows in a leaf.
+    max_features : float or "sqrt", default="sqrt"
+        As in scikit-learn's ExtraTreesRegressor.
     """
 
     def __init__(
@@ -44,7 +53,18 @@ class SetForest:
         self.max_features = max_features
 
     def fit(self, X: Any, Y: BoolArray, weight: FloatArray) -> Self:
-        """Grow the trees, and count the sets in their leaves."""
+        """Grow the trees and count the sets in their leaves.
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+        Y : array of bool of shape (n, labels)
+        weight : array of shape (n,)
+
+        Returns
+        -------
+        self
+        """
         n = len(Y)
         self.trees_ = ExtraTreesRegressor(
             self.n_trees,
@@ -53,65 +73,67 @@ class SetForest:
             random_state=self.random_state,
         )
         self.trees_.fit(X, _few_targets(Y), sample_weight=weight)
-        sets, which = np.unique(Y, axis=0, return_inverse=True)
+        sets, set_number = np.unique(Y, axis=0, return_inverse=True)
         self.sets_ = sparse.csr_array(sets)  # (m, labels)
         self.frequency_: FloatArray = np.average(Y, weights=weight, axis=0)
         self.first_leaf_ = np.cumsum([0, *(t.tree_.node_count for t in self.trees_.estimators_)])
         leaves = self._leaves(X)  # (n, all leaves)
-        of_set = sparse.csr_array((weight, (np.arange(n), which.ravel())), shape=(n, len(sets)))
+        of_set = sparse.csr_array(
+            (weight, (np.arange(n), set_number.ravel())), shape=(n, len(sets))
+        )
         counts = sparse.csr_array(leaves.T @ of_set)
         total = np.maximum(counts.sum(axis=1), np.finfo(float).tiny)
         self.shares_ = sparse.csr_array(sparse.diags_array(1 / total) @ counts)  # (leaves, m)
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Each label's probability, (n, labels), strictly between 0 and 1."""
+        """The probability of each label, (n, labels), strictly between 0 and 1."""
         parts = [self._marginals(self._weights(X[rows])) for rows in _chunks(X.shape[0])]
         return np.concatenate(parts)
 
     def examples(self, X: Any) -> Examples:
-        """The distinct training sets, weighted by what they say beyond each label's probability.
+        """The distinct training sets, weighted by what they add to the labels' probabilities.
 
-        A rule multiplies the weights by the labels' odds. Those of the forest's own marginals are
-        divided out before, or what the forest knows would count twice.
+        A rule multiplies the weights by the labels' odds. So the odds of the forest's own
+        marginals are divided out here, or they would count twice.
         """
         parts = [self._beyond_marginals(self._weights(X[rows])) for rows in _chunks(X.shape[0])]
         return Examples(self.sets_, sparse.csr_array(sparse.vstack(parts)))
 
     def _weights(self, X: Any) -> sparse.csr_array:
-        """How probable each distinct set is, (n, m)."""
+        """The probability of each distinct set, (n, m)."""
         return sparse.csr_array(self._leaves(X) @ self.shares_) * (1 / self.n_trees)
 
     def _leaves(self, X: Any) -> sparse.csr_array:
-        """Which leaves each row falls into, one a tree."""
-        at = self.trees_.apply(X) + self.first_leaf_[:-1]
-        n = len(at)
+        """The leaves that each row falls into, one per tree, (n, all leaves)."""
+        leaf = self.trees_.apply(X) + self.first_leaf_[:-1]
+        n = len(leaf)
         indptr = np.arange(0, n * self.n_trees + 1, self.n_trees)
         ones = np.ones(n * self.n_trees)
-        return sparse.csr_array((ones, at.ravel(), indptr), shape=(n, self.first_leaf_[-1]))
+        return sparse.csr_array((ones, leaf.ravel(), indptr), shape=(n, self.first_leaf_[-1]))
 
     def _marginals(self, weights: sparse.csr_array) -> FloatArray:
-        # As if one more tree knew the frequencies alone: never quite certain.
-        found = (weights @ self.sets_.astype(float)).toarray()
-        marginals: FloatArray = (self.n_trees * found + self.frequency_) / (self.n_trees + 1)
+        # As if there were one more tree that returns the frequencies: no probability is 0 or 1.
+        mean = (weights @ self.sets_.astype(float)).toarray()
+        marginals: FloatArray = (self.n_trees * mean + self.frequency_) / (self.n_trees + 1)
         return np.clip(marginals, 1e-6, 1 - 1e-6)
 
     def _beyond_marginals(self, weights: sparse.csr_array) -> sparse.csr_array:
         log_odds = logit(self._marginals(weights))
-        weights = _weightiest(weights, MOST_EXAMPLES)
+        weights = _largest(weights, MOST_EXAMPLES)
         row = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))
         members = self.sets_[weights.indices]
         owner = np.repeat(np.arange(len(row)), np.diff(members.indptr))
-        said = np.bincount(owner, log_odds[row[owner], members.indices], minlength=len(row))
-        # A factor of a whole row changes nothing; this one keeps the numbers in range.
+        set_log_odds = np.bincount(owner, log_odds[row[owner], members.indices], minlength=len(row))
+        # A factor per row changes nothing; this one keeps the numbers in range.
         least = np.full(weights.shape[0], np.inf)
-        np.minimum.at(least, row, said)
-        weights.data = weights.data * np.exp(np.maximum(least[row] - said, -600))
+        np.minimum.at(least, row, set_log_odds)
+        weights.data = weights.data * np.exp(np.maximum(least[row] - set_log_odds, -600))
         return weights
 
 
 def _few_targets(Y: BoolArray) -> FloatArray:
-    """What trees are grown on: all labels or, if they are many, random mixtures of them."""
+    """What trees are grown on: the labels or, if there are many, random mixtures of them."""
     n_labels = Y.shape[1]
     if n_labels == 1:
         return Y[:, 0].astype(float)
@@ -122,8 +144,8 @@ def _few_targets(Y: BoolArray) -> FloatArray:
     return mixed
 
 
-def _weightiest(weights: sparse.csr_array, most: int) -> sparse.csr_array:
-    """At most that many entries a row, the largest; ties go to the earlier column."""
+def _largest(weights: sparse.csr_array, most: int) -> sparse.csr_array:
+    """The largest entries of each row, at most that many; ties go to the earlier column."""
     weights.sort_indices()
     row = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))
     order = np.lexsort((weights.indices, -weights.data, row))

@@ -1,13 +1,15 @@
-"""The learner that SetClassifier takes where it is given none."""
+"""The default learner of SetClassifier: a smooth model and a forest."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -18,33 +20,36 @@ from sklearn.utils.validation import (
 )
 
 from setlearn.learners.kernel_ridge import KernelLabels
-from setlearn.learners.linear_labels import LinearLabels
 from setlearn.learners.set_forest import SetForest
 from setlearn.nodes import BoolArray, Examples, FloatArray
 
-__all__ = ["SetMixture"]
+__all__ = ["LinearLabels", "SetMixture"]
 
 MOST_KERNEL_ROWS = 5000
+"""With more rows than this, kernel ridge regression would take too long."""
 
 
 class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklearn has no types
-    """A smooth model and a forest, mixed half and half on the scale of log-odds.
+    """The average of a smooth model and a forest, on the scale of log-odds.
 
-    The smooth part is kernel ridge regression: on city-block distances for dense inputs, on
-    cosines for sparse ones. Beyond 5000 rows, where a kernel would be too large, it is logistic
-    regression. The other part are extra trees, for dense inputs only: on texts they are slow and
-    add nothing. Inputs are scaled on the way.
+    The smooth model is kernel ridge regression: on city-block distances for dense inputs, on
+    cosines for sparse ones. For more than 5000 rows, where a kernel would be too large, it is
+    logistic regression. The forest consists of extra trees and is used for dense inputs only: on
+    texts it is slow and does not help. Inputs need not be scaled.
 
     Parameters
     ----------
     n_trees : int, default=200
-    random_state : int, RandomState or None
+        The number of trees in the forest.
+    random_state : int, RandomState or None, default=None
 
     Attributes
     ----------
-    classes_ : array of the classes, or the column numbers of an indicator
+    classes_ : array
+        The classes or, for an indicator matrix, the numbers of its columns.
     smooth_ : KernelLabels or LinearLabels
-    forest_ : SetForest, or None for sparse inputs
+    forest_ : SetForest or None
+        None for sparse inputs.
 
     Examples
     --------
@@ -54,6 +59,8 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     >>> mixture.predict_proba([[0.9, 0.1]]).round() + 0
     array([[1., 0.]])
     """
+
+    short_name: ClassVar[str] = "mixture"
 
     def __init__(
         self,
@@ -65,7 +72,19 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from an indicator matrix (n, labels), or from one class a row."""
+        """Fit both models.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, features)
+        y : array of shape (n, labels) or (n,)
+            An indicator matrix, or one class per row.
+        sample_weight : array of shape (n,), optional
+
+        Returns
+        -------
+        self
+        """
         X, y = validate_data(self, X, y, accept_sparse="csr", multi_output=True, dtype=np.float64)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         Y = self._read_targets(y)
@@ -81,7 +100,7 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Each label's probability (n, labels); each class's, adding up to 1, for plain y."""
+        """The probability of each label (n, labels), or of each class if y was 1-d."""
         X = self._checked(X)
         probabilities: FloatArray = np.clip(self.smooth_.predict_proba(X), 1e-6, 1 - 1e-6)
         if self.forest_ is not None:
@@ -92,14 +111,14 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         return probabilities
 
     def predict(self, X: Any) -> Any:
-        """Every label that is more probable than not or, for plain y, the best class."""
+        """The labels with a probability above 0.5, or the best class if y was 1-d."""
         probabilities = self.predict_proba(X)
         if self.plain_:
             return self.classes_[probabilities.argmax(axis=1)]
         return (probabilities > 0.5).astype(int)
 
     def examples(self, X: Any) -> Examples | None:
-        """The training sets that are like those of X, weighted; None for sparse X or plain y."""
+        """Weighted training sets of similar rows; None for sparse inputs or 1-d y."""
         X = self._checked(X)
         return None if self.forest_ is None or self.plain_ else self.forest_.examples(X)
 
@@ -115,10 +134,54 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         if not self.plain_:
             self.classes_ = np.arange(y.shape[1])
             return np.asarray(y, dtype=bool)
-        self.classes_, which = np.unique(column_or_1d(y, warn=True), return_inverse=True)
-        right: BoolArray = which[:, None] == np.arange(len(self.classes_))
+        self.classes_, codes = np.unique(column_or_1d(y, warn=True), return_inverse=True)
+        right: BoolArray = codes[:, None] == np.arange(len(self.classes_))
         return right
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self, "smooth_")
-        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        is_sparse = sparse.issparse(X)
+        fitted_on_dense = self.forest_ is not None
+        return X.toarray() if is_sparse and fitted_on_dense else X
+
+
+class LinearLabels:
+    """P(label | x) by one logistic regression per label: for more rows than a kernel can handle.
+
+    Dense inputs are standardised, sparse rows scaled to unit length.
+    """
+
+    def fit(self, X: Any, Y: BoolArray, weight: FloatArray) -> Self:
+        """Fit one model per label.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, features)
+        Y : array of bool of shape (n, labels)
+        weight : array of shape (n,)
+
+        Returns
+        -------
+        self
+        """
+        is_sparse = sparse.issparse(X)
+        self.scaler_ = (Normalizer() if is_sparse else StandardScaler()).fit(X)
+        # Rows of unit length have small entries, which need large coefficients.
+        model = LogisticRegression(C=10.0 if is_sparse else 1.0, solver="liblinear")
+        scaled = self.scaler_.transform(X)
+        self.coefficients_ = np.zeros((X.shape[1] + 1, Y.shape[1]))
+        for k, right in enumerate(Y.T):
+            if right.all() or not right.any():
+                self.coefficients_[-1, k] = 10.0 if right.all() else -10.0
+                continue
+            model.fit(scaled, right, sample_weight=weight / weight.mean())
+            self.coefficients_[:-1, k] = model.coef_[0]
+            self.coefficients_[-1, k] = model.intercept_[0]
+        return self
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The probability of each label, (n, labels)."""
+        decisions = self.scaler_.transform(X) @ self.coefficients_[:-1] + self.coefficients_[-1]
+        probabilities: FloatArray = 1 / (1 + np.exp(-np.clip(decisions, -50, 50)))
+        return probabilities

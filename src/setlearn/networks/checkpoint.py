@@ -1,6 +1,6 @@
-"""Checkpoints: one file that holds all of a training run, written whole or not at all.
+"""Checkpoints: one file that holds the whole state of a training run, written atomically.
 
-Tensors in safetensors, the small things as JSON in its metadata; nothing is ever unpickled.
+Tensors are stored in safetensors, everything else as JSON in its metadata. Nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -41,18 +41,39 @@ Weights: TypeAlias = dict[str, Tensor]
 
 
 def copies(tensors: Mapping[str, Tensor]) -> Weights:
-    """Tensors on the CPU that share memory with nothing."""
-    # Clones, because tied weights share memory, which safetensors refuses to write.
+    """Copies of tensors on the CPU that share no memory."""
+    # Tied weights share memory, which safetensors refuses to write.
     return {name: t.detach().cpu().clone().contiguous() for name, t in tensors.items()}
 
 
 def filed(folder: str, tensors: Mapping[str, Tensor]) -> Weights:
-    """Copies under names that begin with a folder."""
+    """Copies of tensors whose names start with a folder.
+
+    Parameters
+    ----------
+    folder : str
+    tensors : mapping of tensors by name
+
+    Returns
+    -------
+    dict
+        By the names ``folder/name``.
+    """
     return {f"{folder}/{name}": tensor for name, tensor in copies(tensors).items()}
 
 
 def unfiled(folder: str, tensors: Weights) -> Weights:
-    """What was filed under a folder, by its own names."""
+    """The tensors of a folder, by their names in it; the reverse of `filed`.
+
+    Parameters
+    ----------
+    folder : str
+    tensors : dict of tensors by name
+
+    Returns
+    -------
+    dict
+    """
     prefix = f"{folder}/"
     return {k.removeprefix(prefix): t for k, t in tensors.items() if k.startswith(prefix)}
 
@@ -66,7 +87,21 @@ def _digest(tensors: Weights, about: str) -> str:
 
 
 def write_checkpoint(folder: Path, tensors: Weights, about: dict[str, Any]) -> None:
-    """Write one file so that a crash at any moment leaves the old one or the new one, whole."""
+    """Write the checkpoint file; after a crash either the old or the new one is complete.
+
+    Parameters
+    ----------
+    folder : Path
+        It is made if it does not exist.
+    tensors : dict of tensors by name
+    about : dict
+        Everything else, as JSON.
+
+    Raises
+    ------
+    ParameterError
+        If the folder is a file.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError as error:
@@ -81,7 +116,13 @@ def write_checkpoint(folder: Path, tensors: Weights, about: dict[str, Any]) -> N
 
 
 def read_checkpoint(folder: Path) -> tuple[Weights, dict[str, Any]]:
-    """The tensors and what is said of them; a file that is not whole is refused."""
+    """Read the tensors and the rest of a checkpoint.
+
+    Raises
+    ------
+    DataError
+        If the file is damaged or has another format.
+    """
     path = folder / CHECKPOINT_NAME
     try:
         with safe_open(path, framework="pt") as file:
@@ -100,17 +141,30 @@ def read_checkpoint(folder: Path) -> tuple[Weights, dict[str, Any]]:
 
 
 def check_same_run(folder: Path, then: dict[str, Any], now: dict[str, Any]) -> None:
-    """Raise, saying what differs, unless a checkpoint is of the run that asks for it."""
-    now = json.loads(json.dumps(now))  # numbers and lists as the file would hold them
+    """Check that a checkpoint belongs to the same run.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the checkpoint is, for the message.
+    then, now : dict
+        What identifies the run that wrote the checkpoint, and the present one.
+
+    Raises
+    ------
+    ParameterError
+        If they differ; it says in what.
+    """
+    now = json.loads(json.dumps(now))  # numbers and lists as JSON returns them
     differences = [
         f"{name} was {then.get(name, 'absent')}, is {now.get(name, 'absent')}"
         for name in {**then, **now}
         if then.get(name) != now.get(name)
     ]
     if differences:
-        more = len(differences) - MOST_DIFFERENCES  # other data change every shape
+        more = len(differences) - MOST_DIFFERENCES  # with other data every shape differs
         shown = "; ".join(differences[:MOST_DIFFERENCES]) + (f"; {more} more" if more > 0 else "")
         raise ParameterError(
-            f"the checkpoint in {folder} is of another run: {shown}; "
-            "pass another folder, or the arguments of that run"
+            f"the checkpoint in {folder} is from another run: {shown}; "
+            "use another folder, or the same arguments as in that run"
         )

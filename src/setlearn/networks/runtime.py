@@ -1,4 +1,4 @@
-"""Where and how a network runs: its device, its threads, its randomness."""
+"""Where and how a network runs: its device, its threads and its random numbers."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ CPU = torch.device("cpu")
 
 
 def pick_device(name: str) -> torch.device:
-    """Find the device of that name; "auto" is CUDA, else MPS, else the CPU."""
+    """The device of that name; "auto" is CUDA, else MPS, else the CPU."""
     if name == "auto":
         if torch.cuda.is_available():
             return torch.device("cuda")
         return torch.device("mps") if torch.backends.mps.is_available() else CPU
     try:
         device = torch.device(name)
-        torch.zeros(1, device=device).item()  # fails unless the device is really there
+        torch.zeros(1, device=device).item()  # fails unless the device exists
     except (RuntimeError, AssertionError, TypeError) as error:
         raise ParameterError(
             f"device {name!r} cannot be used here ({str(error).splitlines()[0]}); "
-            'pass "cpu", or "auto" for the best one there is'
+            'pass "cpu", or "auto" for the best device available'
         ) from error
     return device
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Run a block on one thread, then put torch's number of threads back.
+    """Run a block on one thread, then restore torch's number of threads.
 
-    The steps of a small network are too short to share: on a busy machine, two threads that wait
-    for each other at every step were seen to take twenty times as long as one.
+    The steps of a small network are too short to be split: on a busy machine, two threads that
+    wait for each other at every step took up to twenty times as long as one.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -49,10 +49,16 @@ def one_thread() -> Iterator[None]:
 
 @contextmanager
 def seeded(seed: int, device: torch.device = CPU) -> Iterator[None]:
-    """Run a block with torch's global randomness started at ``seed``, then put it back.
+    """Run a block with torch's global random generators seeded, then restore them.
 
-    Weights are drawn and dropout is thrown with the global generators, so that carrying one of
-    our own is not enough. Threads of one process share them: fit in processes, not in threads.
+    Initial weights and dropout use the global generators, so a generator of our own would not be
+    enough. Threads of one process share them: fit in processes, not in threads.
+
+    Parameters
+    ----------
+    seed : int
+    device : torch.device
+        The device that the block computes on.
     """
     before = rng_states(device)
     torch.default_generator.manual_seed(seed)
@@ -68,7 +74,7 @@ def seeded(seed: int, device: torch.device = CPU) -> Iterator[None]:
 
 
 def rng_states(device: torch.device) -> dict[str, Tensor]:
-    """The states of torch's global generators that work on a device uses."""
+    """The states of the global generators that computations on a device use."""
     states = {"cpu": torch.get_rng_state()}
     if device.type == "cuda":
         states["cuda"] = torch.cuda.get_rng_state(device)
@@ -78,7 +84,13 @@ def rng_states(device: torch.device) -> dict[str, Tensor]:
 
 
 def set_rng_states(states: dict[str, Tensor], device: torch.device) -> None:
-    """Put such states back."""
+    """Restore the states that `rng_states` returned.
+
+    Parameters
+    ----------
+    states : dict
+    device : torch.device
+    """
     torch.set_rng_state(states["cpu"])
     if device.type == "cuda":
         torch.cuda.set_rng_state(states["cuda"], device)

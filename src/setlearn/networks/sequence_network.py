@@ -1,8 +1,9 @@
-"""What a network for sets of sequences is, and how it walks a whole trie at once."""
+"""The base class of networks for sets of sequences, and their losses."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from setlearn.errors import DataError
+from setlearn.networks.recipe import Loss
 from setlearn.trie import Trie
 
 __all__ = [
@@ -24,27 +26,39 @@ __all__ = [
 ]
 
 Memory: TypeAlias = Any
-"""What a network keeps of the inputs themselves, one row a sample; its own business."""
+"""What a network keeps of the inputs, one row per sample, in a form of its own."""
 
 State: TypeAlias = tuple[Tensor, ...]
-"""What a network knows of the prefixes, one row a prefix in every tensor."""
+"""What a network keeps of the prefixes: tensors with one row per prefix."""
 
 
 class SequenceNetwork(nn.Module, ABC):
     """Reads each input once, then scores prefixes, many at a time.
 
-    A network of your own has these three methods; ``n_choices`` is the size of the vocabulary
-    with the end symbol, whose id is 0.
+    A subclass implements ``encode``, ``start`` and ``advance``. ``n_choices`` is the number of
+    tokens of the sequences, plus one for the end symbol, whose id is 0.
     """
 
     n_choices: int
 
     @abstractmethod
     def encode(self, values: Tensor, length: Tensor) -> Memory:
-        """Read inputs: ids (b, longest) or vectors (b, longest, d), padded, with their lengths."""
+        """Read inputs.
+
+        Parameters
+        ----------
+        values : Tensor of shape (b, longest) or (b, longest, d)
+            Token ids or vectors, padded.
+        length : Tensor of shape (b,)
+            The lengths without padding.
+
+        Returns
+        -------
+        Memory
+        """
 
     def most_at_once(self, longest: int) -> int | None:
-        """How many inputs of that length to encode together at the most; None is any number."""
+        """The largest number of inputs of that length to encode together; None for no limit."""
         return None
 
     @abstractmethod
@@ -55,38 +69,72 @@ class SequenceNetwork(nn.Module, ABC):
     def advance(
         self, memory: Memory, sample: Tensor, state: State, token: Tensor
     ) -> tuple[Tensor, State]:
-        """Move prefixes one token on: logits (n, n_choices) and states.
+        """Add one token to each prefix. All prefixes of one call have the same length.
 
-        ``sample`` (n,) says to which input each prefix belongs; ``state`` has been gathered, a
-        row a prefix. All prefixes of one call are equally long.
+        Parameters
+        ----------
+        memory : Memory
+            From ``encode``.
+        sample : Tensor of shape (n,)
+            The input that each prefix belongs to.
+        state : State
+            The states of the prefixes before the token, one row per prefix.
+        token : Tensor of shape (n,)
+
+        Returns
+        -------
+        logits : Tensor of shape (n, n_choices)
+        state : State
         """
 
     def score_trie(self, memory: Memory, trie: Trie) -> Tensor:
-        """Logits of every node of the tries, (n_nodes, n_choices): each shared prefix is run once.
+        """Score every node of the tries; a prefix that sequences share is scored once.
 
-        This goes level by level; a network that can look at a whole tree at once may do so.
+        This goes level by level. A network that can score a whole trie at once may override it.
+
+        Parameters
+        ----------
+        memory : Memory
+            From ``encode``.
+        trie : Trie
+
+        Returns
+        -------
+        Tensor of shape (n_nodes, n_choices)
+            The logits.
         """
         device = next(self.parameters()).device
         levels = trie.levels()
         logits, state = self.start(memory)
-        found = [logits]
+        by_level = [logits]
         for level in levels[1:]:
             parent = torch.from_numpy(level.parent).to(device)
             gathered = tuple(part.index_select(0, parent) for part in state)
             sample = torch.from_numpy(trie.sample[level.nodes]).to(device)
             token = torch.from_numpy(level.token).to(device)
             logits, state = self.advance(memory, sample, gathered, token)
-            found.append(logits)
+            by_level.append(logits)
         # Levels list the nodes depth by depth; the trie orders them by sample.
         place = torch.from_numpy(np.concatenate([level.nodes for level in levels])).to(device)
-        by_depth = torch.cat(found)
+        by_depth = torch.cat(by_level)
         return torch.empty_like(by_depth).index_copy(0, place, by_depth)
 
 
 def sequence_loss(logits: Tensor, trie: Trie) -> Tensor:
-    """Cross entropy a token, the paper's loss: each edge counts for every sequence that takes it.
+    """The mean cross entropy per token, the paper's loss.
 
-    So the loss on the tree equals the loss on one row a sequence.
+    Each edge counts once for every sequence that uses it, so the loss on the trie equals the loss
+    on the sequences one by one.
+
+    Parameters
+    ----------
+    logits : Tensor of shape (n_nodes, n_choices)
+    trie : Trie
+
+    Returns
+    -------
+    Tensor
+        A single number.
     """
     device = logits.device
     log_probabilities = logits.log_softmax(dim=1)
@@ -97,10 +145,20 @@ def sequence_loss(logits: Tensor, trie: Trie) -> Tensor:
 
 
 def node_loss(logits: Tensor, trie: Trie) -> Tensor:
-    """Binary cross entropy of all choices, summed at each node, in the mean over nodes.
+    """The binary cross entropy of all choices, summed at each node, averaged over nodes.
 
-    Every right choice of a node is told at once, so that the probability of one does not depend
-    on how many others there are.
+    Each choice is right or wrong on its own, so the probability of one does not depend on how many
+    others are right.
+
+    Parameters
+    ----------
+    logits : Tensor of shape (n_nodes, n_choices)
+    trie : Trie
+
+    Returns
+    -------
+    Tensor
+        A single number.
     """
     device = logits.device
     right = torch.zeros_like(logits)
@@ -109,11 +167,28 @@ def node_loss(logits: Tensor, trie: Trie) -> Tensor:
     return binary_cross_entropy_with_logits(logits, right, reduction="sum") / len(trie)
 
 
-LOSSES = {"node": node_loss, "sequence": sequence_loss}
+LOSSES: dict[Loss, Callable[[Tensor, Trie], Tensor]] = {
+    "node": node_loss,
+    "sequence": sequence_loss,
+}
 
 
 def check_shapes(network: SequenceNetwork, memory: Memory, n_samples: int) -> None:
-    """Go two steps from a few encoded inputs, and raise if shapes are not as promised."""
+    """Run two steps on a few encoded inputs and check the shapes of the results.
+
+    Parameters
+    ----------
+    network : SequenceNetwork
+    memory : Memory
+        What the network's ``encode`` returned.
+    n_samples : int
+        The number of inputs that were encoded.
+
+    Raises
+    ------
+    DataError
+        If ``start`` or ``advance`` returns something of another shape or type.
+    """
     name, device = type(network).__name__, next(network.parameters()).device
     with torch.no_grad():
         logits, state = network.start(memory)
@@ -129,17 +204,17 @@ def check_shapes(network: SequenceNetwork, memory: Memory, n_samples: int) -> No
 def _check_logits(where: str, logits: Tensor, n_rows: int, n_choices: int) -> None:
     if tuple(logits.shape) != (n_rows, n_choices):
         raise DataError(
-            f"{where} answered logits of shape {tuple(logits.shape)} for {n_rows} prefixes and "
+            f"{where} returned logits of shape {tuple(logits.shape)} for {n_rows} prefixes and "
             f"{n_choices} choices (tokens and the end symbol); it must be ({n_rows}, {n_choices})"
         )
 
 
 def _check_state(where: str, state: State, n_rows: int) -> None:
     if not isinstance(state, tuple) or not all(isinstance(part, Tensor) for part in state):
-        raise DataError(f"{where} must answer its states as a tuple of tensors, got {state!r:.60}")
+        raise DataError(f"{where} must return its states as a tuple of tensors, got {state!r:.60}")
     shapes = [tuple(part.shape) for part in state]
     if any(len(part) != n_rows for part in state):
         raise DataError(
-            f"{where} answered states of shapes {shapes} for {n_rows} prefixes; "
+            f"{where} returned states of shapes {shapes} for {n_rows} prefixes; "
             f"each must have {n_rows} rows"
         )

@@ -1,4 +1,4 @@
-"""How to train a network, as one value that every class that trains shares. Needs no torch."""
+"""How to train a network: one value, shared by all classes that train. Needs no torch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 
 from setlearn.errors import ParameterError
 
-__all__ = ["Schedule", "Training", "TrainingPlan", "TrainsNetwork", "check_count"]
+__all__ = ["Schedule", "Training", "TrainingPlan", "TrainsNetwork", "check_count", "check_share"]
 
 Schedule = Literal["constant", "one-cycle"]
 
@@ -94,7 +94,7 @@ class Training(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no ty
         Parameters
         ----------
         suited : mapping
-            What suits the network, by the names of `TrainingPlan`'s fields.
+            What suits the network, by the names of the parameters.
 
         Returns
         -------
@@ -108,7 +108,30 @@ class Training(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no ty
         """
         names = TrainingPlan.__dataclass_fields__
         given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        return TrainingPlan(**{**suited, **given})
+        suits = {name: value for name, value in suited.items() if name != "validation"}
+        return TrainingPlan(**{**suits, **given})
+
+    def held_out_share(self, suited: Mapping[str, Any]) -> float:
+        """The share of the samples to hold out.
+
+        Parameters
+        ----------
+        suited : mapping
+            What suits the network; its "validation" is used if ``validation`` is None.
+
+        Returns
+        -------
+        float
+            0 if it is given neither here nor there.
+
+        Raises
+        ------
+        ParameterError
+            If it is out of range.
+        """
+        share = suited.get("validation", 0.0) if self.validation is None else self.validation
+        check_share("validation", share)
+        return float(share)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,7 +191,16 @@ class TrainingPlan:
         return self.learning_rate * (low + (1 - low) * (1 - math.cos(math.pi * share)) / 2)
 
     def steps_for(self, passes: int, n_rows: int) -> int:
-        """The number of steps in so many passes over all rows."""
+        """The number of steps in so many passes over all rows.
+
+        Parameters
+        ----------
+        passes, n_rows : int
+
+        Returns
+        -------
+        int
+        """
         return passes * math.ceil(n_rows / self.batch_size)
 
     def passes_per_epoch(self, n_rows: int) -> int:
@@ -182,6 +214,9 @@ class TrainsNetwork:
 
     training: Training | None
     suited_training: ClassVar[Mapping[str, Any]] = {}
+    """What suits the network, by the names of the parameters of `Training`."""
+    keeps_checkpoints: ClassVar[bool] = False
+    """Whether ``training.checkpoint`` is supported; if not, it is refused."""
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters; ``training__max_steps`` and the like work also if training is None.
@@ -209,6 +244,11 @@ class TrainsNetwork:
                 f"training must be a setlearn.networks.Training or None, got {training!r}; "
                 "write for instance Training(max_steps=500)"
             )
+        if training.checkpoint is not None and not self.keeps_checkpoints:
+            raise ParameterError(
+                f"{type(self).__name__} does not write checkpoints, but training.checkpoint is "
+                f"{str(training.checkpoint)!r}; leave it at None"
+            )
         return training
 
     def _training_plan(self) -> TrainingPlan:
@@ -223,6 +263,30 @@ def check_count(name: str, value: object) -> None:
     name : str
         The name of the parameter, for the message.
     value : object
+
+    Raises
+    ------
+    ParameterError
+        If it is anything else.
     """
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
         raise ParameterError(f"{name} must be a whole number of at least 1, got {value!r}")
+
+
+def check_share(name: str, value: object) -> None:
+    """Raise unless the value is a number in [0, 1).
+
+    Parameters
+    ----------
+    name : str
+        The name of the parameter, for the message.
+    value : object
+
+    Raises
+    ------
+    ParameterError
+        If it is anything else.
+    """
+    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not is_number or not 0 <= float(value) < 1:  # type: ignore[arg-type]  # a number by now
+        raise ParameterError(f"{name} must be a number in [0, 1), got {value!r}")

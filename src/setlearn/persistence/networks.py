@@ -23,7 +23,7 @@ def _of_rule(rule: Any) -> nn.Module:
 
 
 def _of_labels(learner: Any) -> nn.Module:
-    module: nn.Module = learner._build()
+    module: nn.Module = learner.new_network()
     return module
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor, nn
 
-    from setlearn.networks.training import Epoch
+    from setlearn.networks.training_loop import Epoch
 
 __all__ = ["LambdaNetwork", "log_odds"]
 
@@ -81,7 +81,7 @@ class LambdaNetwork(Rule):
     def fit(self, nodes: Nodes, positive: Mask) -> Self:
         """Train the network on most samples, and on the others watch it and tune the cut."""
         from setlearn.networks.runtime import seeded
-        from setlearn.networks.training import hold_out
+        from setlearn.networks.training_loop import hold_out
 
         self.check_parameters()
         check_positive(nodes, positive)
@@ -151,7 +151,7 @@ class LambdaNetwork(Rule):
         seed: int,
     ) -> list[Epoch]:
         from setlearn.networks.runtime import one_thread
-        from setlearn.networks.training import Trainer
+        from setlearn.networks.training_loop import Trainer
 
         trainer = Trainer(
             network,

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from setlearn.nodes import IntArray, Step
 
-__all__ = ["Loss", "Scorer"]
-
-Loss: TypeAlias = Literal["node", "sequence"]
-"""How a sequence network was trained, which decides what its scores mean."""
+__all__ = ["Scorer"]
 
 
 @runtime_checkable

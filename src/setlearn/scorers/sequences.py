@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from setlearn.networks.recipe import Loss
 from setlearn.networks.sequence_network import Memory, SequenceNetwork, State
 from setlearn.nodes import FloatArray, IntArray, Nodes, Step
-from setlearn.scorers.base import Loss
 from setlearn.scorers.tokens import MOST_IN_A_BATCH, TokenScorer, joined_nodes
 from setlearn.sequence_inputs import InputReader, Inputs
 from setlearn.trie import END, Trie

@@ -1,4 +1,4 @@
-"""The one training loop: fit → epoch → step, with early stopping and checkpoints that resume."""
+"""The training loop: fit → epoch → step, with early stopping and resumable checkpoints."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 __all__ = ["Epoch", "Trainer", "hold_out"]
 
 SAVE_EVERY = 100
-"""Steps between checkpoints: some seconds of work that a crash can cost."""
+"""Steps between checkpoints: a crash costs some seconds of work."""
 
 MIN_HELD_OUT = 8
-"""Fewer held-out units than this say more about luck than about the network."""
+"""With fewer held-out groups than this, the held-out score is mostly chance."""
 
 
 class Epoch(TypedDict, total=False):
-    """What is remembered of one epoch; the last two only where sets are watched."""
+    """What is recorded of one epoch; the last two only for sets of sequences."""
 
     epoch: Required[int]
     step: Required[int]
@@ -58,35 +58,37 @@ class Epoch(TypedDict, total=False):
 class Trainer:
     """Trains one network: fit → epoch → step.
 
-    All randomness comes from ``seed``: the order of the rows from a generator of its own, and
-    dropout from torch's global one, which is put back as it was. The network ends in eval mode,
-    with the weights that did best on held-out data where there is an ``evaluate``.
+    An epoch is the training between two evaluations. All randomness comes from ``seed``: the order
+    of the rows from a separate generator, and dropout from torch's global one, which is restored.
+    The network ends in eval mode; with ``evaluate``, it has the weights with the best held-out
+    score.
 
     Parameters
     ----------
     network : torch.nn.Module
-        Trained in place, on the device that it is on.
+        Trained in place, on its own device.
     loss : callable
-        The mean loss of the rows whose indices it is given, a tensor (batch,) on the CPU.
+        Takes the indices of rows, a tensor (batch,) on the CPU, and returns their mean loss.
     n_rows : int
-        Rows are numbered from 0 up to this.
+        The number of rows to train on.
     plan : TrainingPlan
         How to train.
     seed : int
-        Where all randomness starts.
+        Determines all randomness.
     evaluate : callable, optional
-        A figure of merit on held-out data, the higher the better; called in eval mode and
-        without gradients. A dict holds it as "held_out", beside further figures to remember.
-        Without it training runs to ``plan.max_steps``.
+        Returns a score on held-out data, higher is better. It is called in eval mode and without
+        gradients. A dict has the score as "held_out", and other numbers to record. Without it,
+        training runs to ``plan.max_steps``.
     verbose : bool
-        Show a progress bar where there is a terminal.
+        Show a progress bar if there is a terminal.
     description : str
-        What the progress bar says.
+        The title of the progress bar.
     checkpoint : Path, optional
-        A folder. Its one file is replaced after each epoch, and a run that was killed goes on
-        from there when started with the same arguments, to the very same weights.
+        A folder for one file, which is replaced every 100 steps and after each evaluation. An
+        interrupted run that is started again with the same arguments continues from there and
+        ends with the same weights.
     facts : mapping, optional
-        What else a checkpoint must agree on, such as a digest of the data.
+        What else must be equal to resume from a checkpoint, such as a digest of the data.
 
     Examples
     --------
@@ -137,10 +139,10 @@ class Trainer:
         self._best_weights: Weights = {}
         self._stale = 0  # evaluations since the best one
         self._losses: list[float] = []  # of the steps of this epoch
-        self._order_before = self._row_order.get_state()  # how its order of rows began
+        self._order_before = self._row_order.get_state()  # the generator before this epoch
 
     def fit(self) -> list[Epoch]:
-        """Train to the end, from the checkpoint if there is one, and tell how it went."""
+        """Train to the end, starting from the checkpoint if there is one; return the history."""
         with seeded(self.seed, self._device):
             self._resume()
             steps_left = self.plan.max_steps - self._step_count
@@ -159,18 +161,18 @@ class Trainer:
 
     def _epoch(self, tick: Callable[[str], None]) -> Epoch:
         started = time.perf_counter()
-        remark = f"loss {self.history[-1]['loss']:.4f}" if self.history else ""
+        progress_text = f"loss {self.history[-1]['loss']:.4f}" if self.history else ""
         self.network.train()
         first_step = self._step_count - len(self._losses)
         self._order_before = self._row_order.get_state()
-        # Of an epoch that was interrupted, the batches that were done are drawn and left out.
+        # If the epoch was interrupted, the batches that were done are drawn again and skipped.
         batches = islice(self._batches(), len(self._losses), self.plan.max_steps - first_step)
         for rows in batches:
             self._losses.append(self._step(rows))
-            tick(remark)
+            tick(progress_text)
             if self._step_count % SAVE_EVERY == 0:
                 self._save()
-        figures = self._judge()
+        figures = self._evaluate()
         losses, self._losses = self._losses, []
         self._order_before = self._row_order.get_state()
         epoch = {
@@ -194,7 +196,7 @@ class Trainer:
         loss.backward()  # type: ignore[no-untyped-call]  # torch's own
         norm = nn.utils.clip_grad_norm_(self._parameters, self.plan.clip)
         value = float(loss.detach())
-        # Looked at before the weights move, so that they are still finite for who catches it.
+        # Checked before the weights change, so that they stay finite if this is caught.
         if not (math.isfinite(value) and math.isfinite(float(norm))):
             raise DataError(
                 f"the loss is {value:.4g} with a gradient of norm {float(norm):.4g} at step "
@@ -207,14 +209,14 @@ class Trainer:
         self._step_count += 1
         return value
 
-    def _judge(self) -> dict[str, float]:
-        """Evaluate, and remember the weights if they are the best so far."""
+    def _evaluate(self) -> dict[str, float]:
+        """Evaluate, and keep the weights if they are the best so far."""
         if self.evaluate is None:
             return {}
         self.network.eval()
         with torch.no_grad():
-            answer = self.evaluate()
-        figures = answer if isinstance(answer, dict) else {"held_out": float(answer)}
+            result = self.evaluate()
+        figures = result if isinstance(result, dict) else {"held_out": float(result)}
         score = figures["held_out"]
         if not math.isfinite(score):
             raise DataError(
@@ -229,7 +231,7 @@ class Trainer:
         return figures
 
     def _identity(self) -> dict[str, Any]:
-        """Gather what two runs must share to end in the same weights."""
+        """What must be equal in two runs for them to end with the same weights."""
         shapes = {
             f"shape of {name}": list(weight.shape)
             for name, weight in self.network.state_dict().items()
@@ -279,12 +281,12 @@ class Trainer:
         for name, tensor in filed.items():
             index, key = name.split("/")
             moments.setdefault(int(index), {})[key] = tensor
-        # The hyper-parameters are the plan's; only what was learned comes from the file.
+        # The hyper-parameters come from the plan, only the moments from the file.
         self._optimizer.load_state_dict({**self._optimizer.state_dict(), "state": moments})
 
 
 def _optimizer(parameters: list[nn.Parameter], plan: TrainingPlan) -> torch.optim.Optimizer:
-    """Adam, or AdamW where weights decay."""
+    """Adam, or AdamW with weight decay."""
     if plan.weight_decay == 0:
         return torch.optim.Adam(parameters, lr=plan.learning_rate)
     return torch.optim.AdamW(parameters, lr=plan.learning_rate, weight_decay=plan.weight_decay)
@@ -293,16 +295,31 @@ def _optimizer(parameters: list[nn.Parameter], plan: TrainingPlan) -> torch.opti
 def hold_out(
     groups: IntArray, fraction: float, rng: np.random.RandomState
 ) -> tuple[IntArray, IntArray]:
-    """Split rows into those to train on and those to watch, with no group in both.
+    """Split rows into a training part and a held-out part, with no group in both.
 
-    Where there are too few groups to spare some, all rows are for training and the second part
-    is empty.
+    Parameters
+    ----------
+    groups : array of shape (n_rows,)
+        The group of each row, such as its sample.
+    fraction : float in [0, 1)
+        The share of the groups to hold out.
+    rng : RandomState
+
+    Returns
+    -------
+    train, held_out : arrays of int
+        Row numbers. If fewer than 8 groups would be held out, none are.
+
+    Raises
+    ------
+    ParameterError
+        If the fraction is out of range.
     """
     if not 0 <= fraction < 1:
         raise ParameterError(f"validation must be in [0, 1), got {fraction!r}; 0 holds nothing out")
-    units = np.unique(groups)
-    n_held = round(fraction * len(units))
+    distinct = np.unique(groups)
+    n_held = round(fraction * len(distinct))
     if n_held < MIN_HELD_OUT:
         return np.arange(len(groups)), np.arange(0)
-    is_held = np.isin(groups, rng.permutation(units)[:n_held])
+    is_held = np.isin(groups, rng.permutation(distinct)[:n_held])
     return np.flatnonzero(~is_held), np.flatnonzero(is_held)
