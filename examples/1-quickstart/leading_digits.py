@@ -34,7 +34,7 @@ def candidates():
     """Learner, scores, rule, and the figure of the paper for its most similar model."""
     # Training is short to keep the demo short; the defaults train longer and do a little better.
     network = SigmoidNetwork(training=Training(learning_rate=3e-3, max_steps=300, patience=4))
-    quick = {"learning_rate": 1e-2, "max_steps": 300, "patience": 4}
+    quick = {"training": Training(learning_rate=1e-2, max_steps=300, patience=4)}
     boosting = HistGradientBoostingClassifier(max_iter=30, learning_rate=0.2)
     return [
         ("sigmoid network", network, "marginal", Threshold(0.5), "0.64 multi-label"),

@@ -29,7 +29,7 @@ class LargestDrop(Rule):
         drops = falling[:, :-1] - falling[:, 1:]
         last = drops[:, : self.most].argmax(axis=1)  # the position of the last choice to keep
         kept = nodes.probabilities >= falling[np.arange(len(nodes)), last][:, None]
-        return kept if nodes.known is None else kept | nodes.known
+        return nodes.completed(kept)
 
 
 def main():

@@ -15,6 +15,8 @@ says what is wrong, which value was received, and what to do. All warnings are a
 ``SetlearnWarning``.
 """
 
+from collections.abc import Sequence
+
 from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
 
 __all__ = [
@@ -56,7 +58,18 @@ class ModelError(SetlearnError):
 
 
 class UntrustedModelError(ModelError):
-    """A saved model holds types that are not allowed."""
+    """A model holds types that are not known to be safe.
+
+    Parameters
+    ----------
+    message : str
+    types : sequence of str, default=()
+        Their full names, which ``save`` and ``load`` take as ``trusted``.
+    """
+
+    def __init__(self, message: str, types: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.types = tuple(types)
 
 
 class SetlearnWarning(UserWarning):

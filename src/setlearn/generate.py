@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from setlearn.nodes import BoolArray, FloatArray, IntArray, Nodes
+from setlearn.nodes import BoolArray, FloatArray, IntArray, Nodes, best_of_each_sample
 from setlearn.rules.base import Rule
+from setlearn.savable import savable
 from setlearn.scorers.base import Scorer
 from setlearn.trie import END, Sequences, Trie
 
 __all__ = ["Bounds", "Generated", "GrownLevel", "generate"]
 
 
+@savable()
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """How far a set may grow; what lies beyond is cut off and flagged, never silently dropped.
@@ -77,7 +79,7 @@ def generate(
     # Where each prefix stands in the known trees, or -1.
     known_node: IntArray = np.empty(0, np.intp) if known is None else known.roots
     n_grown = np.ones(n_samples, dtype=np.intp)
-    truncated = np.zeros(n_samples, dtype=bool)
+    best_cut_off = np.full(n_samples, -1.0)  # the membership of the best prefix that was cut off
     closed: list[tuple[IntArray, IntArray, FloatArray]] = []
     for depth in range(bounds.max_length + 1):
         nodes = _with_known(step.nodes, known, known_node)
@@ -89,16 +91,17 @@ def generate(
         if nodes.known is not None:
             closes &= ~nodes.known[:, END]
         closed.append((nodes.sample[closes], prefix[closes], membership[closes, END]))
+        # What cannot enter the set any more is not followed.
+        least = rule.least_useful(*_finished(closed), n_samples)
+        kept[:, END + 1 :] &= membership[:, END + 1 :] >= least[nodes.sample, None]
         parent, token = _open_choices(kept)
-        if depth == bounds.max_length:
-            truncated[nodes.sample[parent]] = True
-            parent, token = parent[:0], token[:0]
         sample, score = nodes.sample[parent], membership[parent, token]
         # What is left is shared among the levels to come: the first ones must not take it all.
         levels_left = max(bounds.max_length - depth, 1)
         room = np.maximum((bounds.max_nodes - n_grown) // levels_left, 1)
-        fits = _best_of_each(sample, score, room)
-        truncated[sample[~fits]] = True
+        room[:] = 0 if depth == bounds.max_length else room
+        fits = best_of_each_sample(sample, score, room)
+        np.maximum.at(best_cut_off, sample[~fits], score[~fits])
         parent, token, sample = parent[fits], token[fits], sample[fits]
         if watch is not None:
             watch.append(GrownLevel(nodes, prefix, kept, parent, token))
@@ -109,6 +112,8 @@ def generate(
         prefix = np.column_stack([prefix[parent], token])
         if known is not None:
             known_node = known.child(known_node[parent], token)
+    # A sequence that was cut off matters only if it could have entered the set.
+    truncated = best_cut_off >= rule.least_useful(*_finished(closed), n_samples)
     return _gather(closed, truncated, bounds.max_size, rule, known)
 
 
@@ -135,14 +140,9 @@ def _open_choices(kept: BoolArray) -> tuple[IntArray, IntArray]:
     return row[goes_on], token[goes_on]
 
 
-def _best_of_each(sample: IntArray, score: FloatArray, room: IntArray) -> BoolArray:
-    """Which entries are among the best ``room[sample]`` of their sample."""
-    order = np.lexsort((-score, sample))
-    sizes = np.bincount(sample, minlength=len(room))
-    rank = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    fits = np.empty(len(order), dtype=bool)
-    fits[order] = rank < room[sample[order]]
-    return fits
+def _finished(closed: list[tuple[IntArray, IntArray, FloatArray]]) -> tuple[IntArray, FloatArray]:
+    """The sample and the probability of every sequence that is finished."""
+    return np.concatenate([s for s, _, _ in closed]), np.concatenate([p for _, _, p in closed])
 
 
 def _gather(
@@ -157,12 +157,11 @@ def _gather(
     tokens = np.concatenate(
         [np.pad(t, ((0, 0), (0, longest - t.shape[1])), constant_values=END) for _, t, _ in closed]
     )
-    sample = np.concatenate([s for s, _, _ in closed])
-    score = np.concatenate([p for _, _, p in closed])
+    sample, score = _finished(closed)
     order = np.lexsort((-score, sample))
     n_known = None if known is None else known.set_sizes()[sample[order]]
     order = order[rule.choose(sample[order], score[order], n_known)]
     sample, tokens, score = sample[order], tokens[order], score[order]
-    fits = _best_of_each(sample, score, np.full(len(truncated), max_size))
+    fits = best_of_each_sample(sample, score, max_size)
     truncated[sample[~fits]] = True
     return Generated(sample[fits], tokens[fits], score[fits], truncated)

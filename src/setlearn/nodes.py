@@ -1,4 +1,4 @@
-"""Choice points, the one value that scorers hand to rules."""
+"""Choice points: the one value that scorers pass to rules."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ __all__ = [
     "Mask",
     "Nodes",
     "Step",
+    "best_of_each_sample",
     "dense_mask",
+    "log_odds",
 ]
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
@@ -30,18 +32,25 @@ Mask: TypeAlias = BoolArray | sparse.csr_array
 """Which choices are right, (n, V): dense, or sparse where the vocabulary is large."""
 
 CHUNK_ENTRIES = 4_000_000
-"""Scores looked at together by code that needs copies of them: about 32 MB a temporary array."""
+"""Scores processed together by code that copies them: about 32 MB per temporary array."""
+
+FOLDS = 3
+
+LARGEST_LOGIT = 12.0
+"""The bound on log-odds: odds of e^12, about 160,000, to one. A learner that is certain, and
+wrong, must not rule out everything that is right."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Examples:
-    """Whole sets that were seen in training, weighted for each choice point: a joint distribution.
+    """Whole sets that were seen in training, weighted for each choice point.
 
-    Marginals say how probable each choice is by itself; examples also say which ones go together.
+    Marginals say how probable each choice is by itself. Examples define a joint distribution:
+    they also say which choices occur together.
     """
 
     sets: sparse.csr_array  # (m, V) bool
-    weights: sparse.csr_array  # (n, m), not negative; a row without any says nothing
+    weights: sparse.csr_array  # (n, m), not negative; a row of zeros carries no information
 
     def __getitem__(self, rows: slice | IntArray | BoolArray) -> Examples:
         return Examples(self.sets, self.weights[rows])
@@ -51,23 +60,32 @@ class Examples:
 class Nodes:
     """A batch of choice points: for each, a probability of every possible next choice.
 
-    Labels have one choice point a sample, the root, at depth 0. Sequences have one a prefix.
+    Labels have one choice point per sample, the root, at depth 0. Sequences have one per prefix.
 
     Parameters
     ----------
     sample : array of shape (n,)
-        Which input each choice point belongs to.
+        The input that each choice point belongs to.
     depth : array of shape (n,)
-        How many choices lie above it; 0 for labels.
+        The number of choices above it; 0 for labels.
     probabilities : array of shape (n, V)
         The scorer's probability of each choice.
     known : mask of shape (n, V), optional
         Choices that are in the memory Z from the start: "given these, what else?".
     prefix_probability : array of shape (n,), optional
         The probability of the prefix that leads to each choice point, where ``probabilities`` do
-        not hold it already. Roots need none.
+        not include it already. Roots need none.
     examples : Examples, optional
-        Training sets with weights, from scorers that know which ones are alike.
+        Training sets with weights, from scorers that know which ones are similar.
+    available : mask of shape (n, V), optional
+        Which columns are choices of each point. By default all are. If the number of choices
+        differs from point to point, rows are padded: padding is not available, has probability 0
+        and is never known. Rules treat it as if it were not there.
+
+    Raises
+    ------
+    DataError
+        If the shapes do not agree, or padding is known or has a probability above 0.
 
     Examples
     --------
@@ -75,6 +93,14 @@ class Nodes:
     >>> nodes = Nodes.roots(np.array([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]]))
     >>> len(nodes), nodes.n_choices
     (2, 3)
+
+    The second point has two choices only:
+
+    >>> scores = np.array([[0.5, 0.3, 0.2], [0.1, 0.9, 0.0]])
+    >>> nodes = Nodes.roots(scores, available=scores > 0)
+    >>> nodes.masked(scores, -1.0)
+    array([[ 0.5,  0.3,  0.2],
+           [ 0.1,  0.9, -1. ]])
     """
 
     sample: IntArray
@@ -83,6 +109,7 @@ class Nodes:
     known: BoolArray | None = None
     prefix_probability: FloatArray | None = None
     examples: Examples | None = None
+    available: BoolArray | None = None
 
     def __post_init__(self) -> None:
         if self.probabilities.ndim != 2:
@@ -96,30 +123,104 @@ class Nodes:
                 f"{n} rows of probabilities need {n} samples and depths, "
                 f"got {self.sample.shape} and {self.depth.shape}"
             )
-        if self.known is not None and self.known.shape != self.probabilities.shape:
+        for name, mask in (("known", self.known), ("available", self.available)):
+            if mask is not None and mask.shape != self.probabilities.shape:
+                raise DataError(
+                    f"{name} has shape {mask.shape} but the probabilities have "
+                    f"{self.probabilities.shape}; pass one entry per choice"
+                )
+        if self.available is not None:
+            self._check_padding(~self.available)
+
+    def _check_padding(self, padding: BoolArray) -> None:
+        if self.probabilities[padding].any():
             raise DataError(
-                f"known has shape {self.known.shape} but the probabilities have "
-                f"{self.probabilities.shape}; give one entry a choice"
+                "some choices that are not available have a probability above 0; "
+                "set the probabilities of padding to 0"
+            )
+        if self.known is not None and (self.known & padding).any():
+            raise DataError(
+                "some known choices are not available; mark as known only choices of that point"
             )
 
     @classmethod
-    def roots(cls, probabilities: FloatArray, known: BoolArray | None = None) -> Self:
-        """One choice point a sample, at depth 0: the label case."""
+    def roots(
+        cls,
+        probabilities: FloatArray,
+        known: BoolArray | None = None,
+        available: BoolArray | None = None,
+    ) -> Self:
+        """Make one choice point per sample, at depth 0: the label case.
+
+        Parameters
+        ----------
+        probabilities : array of shape (n, V)
+        known : mask of shape (n, V), optional
+        available : mask of shape (n, V), optional
+
+        Returns
+        -------
+        Nodes
+        """
         n = len(probabilities)
-        return cls(np.arange(n), np.zeros(n, dtype=np.intp), probabilities, known)
+        depth = np.zeros(n, dtype=np.intp)
+        return cls(np.arange(n), depth, probabilities, known, available=available)
 
     @property
     def n_choices(self) -> int:
-        """How many choices each point has."""
+        """The number of columns: how many choices each point has, padding included."""
         return int(self.probabilities.shape[1])
 
     @property
+    def n_available(self) -> IntArray:
+        """The number of choices that each point really has, (n,)."""
+        if self.available is None:
+            return np.full(len(self), self.n_choices)
+        counts: IntArray = self.available.sum(axis=1)
+        return counts
+
+    @property
+    def has_padding(self) -> bool:
+        """Whether some columns of some choice points are not available."""
+        return self.available is not None and not bool(self.available.all())
+
+    @property
     def membership(self) -> FloatArray:
-        """The probability of each choice with all choices before it, (n, V): falls downwards."""
+        """The probability of each choice together with its prefix, (n, V); falls with depth."""
         if self.prefix_probability is None:
             return self.probabilities
         product: FloatArray = self.prefix_probability[:, None] * self.probabilities
         return product
+
+    def masked(self, scores: FloatArray, value: float = -np.inf) -> FloatArray:
+        """Replace the scores of padding.
+
+        Parameters
+        ----------
+        scores : array of shape (n, V)
+        value : float
+            What padding gets.
+
+        Returns
+        -------
+        array of shape (n, V)
+            ``scores`` itself if there is no padding.
+        """
+        return scores if self.available is None else np.where(self.available, scores, value)
+
+    def known_mask(self) -> BoolArray:
+        """The mask of known choices (n, V), also where none are given; a copy."""
+        if self.known is None:
+            return np.zeros(self.probabilities.shape, dtype=bool)
+        return self.known.copy()
+
+    def completed(self, mask: BoolArray) -> BoolArray:
+        """Complete a rule's answer, in place: known choices are in it, padding is not."""
+        if self.known is not None:
+            mask |= self.known
+        if self.available is not None:
+            mask &= self.available
+        return mask
 
     def __len__(self) -> int:
         return len(self.probabilities)
@@ -132,26 +233,104 @@ class Nodes:
             None if self.known is None else self.known[rows],
             None if self.prefix_probability is None else self.prefix_probability[rows],
             None if self.examples is None else self.examples[rows],
+            None if self.available is None else self.available[rows],
         )
 
     def row_chunks(self) -> Iterator[slice]:
-        """Slices of rows small enough that a few copies of their scores do no harm."""
+        """Slices of rows small enough that a few copies of their scores fit into memory."""
         size = max(1, CHUNK_ENTRIES // max(1, self.n_choices))
         for start in range(0, len(self), size):
             yield slice(start, min(start + size, len(self)))
 
+    def folds(self, rng: np.random.RandomState) -> list[tuple[IntArray, IntArray]]:
+        """Split the choice points three times into those to fit on and those to test on.
+
+        The choice points of one sample stay together. A single sample is in both parts.
+
+        Examples
+        --------
+        >>> nodes = Nodes(np.array([7, 7, 8, 9]), np.zeros(4, int), np.ones((4, 1)))
+        >>> for train, test in nodes.folds(np.random.RandomState(0)):
+        ...     print(nodes.sample[train], nodes.sample[test])
+        [7 7 8] [9]
+        [7 7 9] [8]
+        [8 9] [7 7]
+        """
+        samples, which = np.unique(self.sample, return_inverse=True)
+        rows = np.arange(len(self))
+        if len(samples) < 2:
+            return [(rows, rows)]
+        # Not scikit-learn's KFold: importing it takes longer than everything else here.
+        fold = np.empty(len(samples), dtype=np.intp)
+        fold[rng.permutation(len(samples))] = np.arange(len(samples)) % FOLDS
+        held_out = [fold[which] == k for k in range(min(FOLDS, len(samples)))]
+        return [(rows[~held], rows[held]) for held in held_out]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """What a scorer answers: scored choice points, and the states to go on from."""
+    """What a scorer returns: scored choice points, and the states to continue from."""
 
     nodes: Nodes
     state: Any = None
 
 
 def dense_mask(positive: Mask, rows: slice) -> BoolArray:
-    """The given rows of a mask, dense, whether it is sparse as a whole or not."""
+    """The given rows of a mask as a dense array.
+
+    Parameters
+    ----------
+    positive : mask of shape (n, V), dense or sparse
+    rows : slice
+
+    Returns
+    -------
+    bool array
+    """
     part = positive[rows]
     if sparse.issparse(part):
         part = part.toarray()
     return np.asarray(part, dtype=bool)
+
+
+def log_odds(probabilities: FloatArray) -> FloatArray:
+    """Turn probabilities into logits, clipped to ±12.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> log_odds(np.array([0.0, 0.5, 1.0]))
+    array([-12.,   0.,  12.])
+    """
+    p = probabilities.astype(np.float64)
+    with np.errstate(divide="ignore"):
+        logits: FloatArray = np.log(p) - np.log1p(-p)
+    return np.clip(logits, -LARGEST_LOGIT, LARGEST_LOGIT)
+
+
+def best_of_each_sample(sample: IntArray, score: FloatArray, count: IntArray | int) -> BoolArray:
+    """Select the entries with the best scores of each sample; ties go to the earlier entry.
+
+    Parameters
+    ----------
+    sample : int array of shape (m,)
+        The sample that each entry belongs to, from 0 up.
+    score : array of shape (m,)
+    count : int, or int array of shape (n_samples,)
+        How many entries of each sample to select.
+
+    Returns
+    -------
+    bool array of shape (m,)
+
+    Examples
+    --------
+    >>> best_of_each_sample(np.array([0, 1, 0, 0]), np.array([0.1, 0.2, 0.5, 0.3]), 2)
+    array([False,  True,  True,  True])
+    """
+    order = np.lexsort((-score, sample))
+    sizes = np.bincount(sample)
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    selected = np.empty(len(order), dtype=bool)
+    selected[order] = rank < (count if np.ndim(count) == 0 else np.asarray(count)[sample[order]])
+    return selected

@@ -11,6 +11,7 @@ import numpy as np
 from setlearn.errors import DataError, KindError
 from setlearn.nodes import FloatArray, IntArray
 from setlearn.ordering import canonical_rank
+from setlearn.savable import savable
 from setlearn.vocabulary import Tokeniser
 
 __all__ = ["InputReader", "Inputs", "NumericReader", "TokenReader", "learn_inputs"]
@@ -45,6 +46,7 @@ class Inputs:
         return padded, length
 
 
+@savable(names=("tokens",))
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenReader:
     """Reads texts or lists of tokens; a token not seen in training becomes ``UNKNOWN``."""
@@ -84,6 +86,7 @@ class TokenReader:
         return Inputs(length, values)
 
 
+@savable()
 @dataclass(frozen=True, slots=True, eq=False)
 class NumericReader:
     """Reads vectors (n, d), or sequences of vectors (n, steps, d), and standardises them."""

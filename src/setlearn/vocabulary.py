@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from setlearn.errors import DataError, KindError, ParameterError
 from setlearn.ordering import canonical_rank
+from setlearn.savable import savable
 from setlearn.set_reading import LabelSets, check_one_kind, read_sets_of_sequences
 from setlearn.trie import END, Sequences
 
@@ -21,6 +22,7 @@ Split: TypeAlias = Literal["char", "word"] | Callable[[str], Sequence[str]]
 JOINTS = ("", " ")
 
 
+@savable()
 @dataclass(frozen=True, slots=True)
 class Tokeniser:
     """Splits texts into tokens, after converting them to Unicode's composed form (NFC)."""
@@ -58,6 +60,7 @@ class Tokeniser:
         )
 
 
+@savable(names=("tokens",))
 @dataclass(frozen=True, slots=True, eq=False)
 class Vocabulary:
     """The choices for sets of sequences: the end symbol, then every token seen in training.

@@ -134,12 +134,12 @@ class TestModels:
     def test_one_that_holds_unknown_types(self, tmp_path):
         X, Y = np.eye(4), [{"a"}, {"a", "b"}, {"b"}, {"a"}]
         model = setlearn.SetClassifier(OwnLearner(), TopK(1), random_state=0).fit(X, Y)
-        setlearn.save(model, tmp_path / "model")
+        name = f"{OwnLearner.__module__}.OwnLearner"
+        setlearn.save(model, tmp_path / "model", trusted=[name])
         data = write_jsonl(tmp_path / "rows.jsonl", [{"x": [0, 0, 0, 1]}])
         ended = run("predict", tmp_path / "model", data)
         assert ended.code == 4
-        name = f"{OwnLearner.__module__}.OwnLearner"
-        assert name in ended.err
+        assert f"--trust {name}" in ended.err
         trusted = run("predict", tmp_path / "model", data, "--trust", name)
         assert trusted.code == 0, trusted.err
         assert len(trusted.answers) == 1
@@ -148,7 +148,7 @@ class TestModels:
         (tmp_path / "thesis.txt").write_text("years of work")
         ended = run("fit", photos, "--learner", "logistic", "-o", tmp_path)
         assert ended.code != 0
-        assert "holds other things than a model" in ended.err
+        assert "holds other things than a setlearn model" in ended.err
         assert (tmp_path / "thesis.txt").read_text() == "years of work"
 
     def test_an_old_model_outlives_a_failed_fit(self, tagger, tmp_path):

@@ -217,7 +217,7 @@ BAD_PARAMETERS = {
     "space": ({"rule": Margin(space="odds")}, "space must be one of.*got 'odds'"),
     "size": ({"rule": Margin(min_size=-1)}, "min_size must be.*got -1"),
     "cut": ({"rule": Threshold(1.5)}, r'cut must lie in \[0, 1\] or be "tuned", got 1.5'),
-    "k": ({"rule": TopK(0)}, "k must be a whole number .*got 0"),
+    "k": ({"rule": TopK(0)}, "k must be a whole number of at least 1, got 0"),
     "a rule's class": (
         {"rule": Margin},
         r'rule must be "auto" or one of setlearn.rules.*got <class',

@@ -196,8 +196,8 @@ def test_numeric_inputs_vectors_and_series():
         Margin(),
         Margin(rho=0.5),
         Threshold("tuned"),
-        LambdaCNN(max_steps=300, random_state=0),
-        LambdaRNN(max_steps=300, random_state=0),
+        LambdaCNN(training=Training(max_steps=300), random_state=0),
+        LambdaRNN(training=Training(max_steps=300), random_state=0),
         TopK(1),
     ],
     ids=lambda rule: type(rule).__name__,
@@ -223,8 +223,8 @@ def test_the_four_systems_run_on_real_data(name, tokens):
     systems = [
         Margin(),
         Margin(rho=0.3),
-        LambdaRNN(max_steps=100, random_state=0),
-        LambdaCNN(max_steps=100, random_state=0),
+        LambdaRNN(training=Training(max_steps=100), random_state=0),
+        LambdaCNN(training=Training(max_steps=100), random_state=0),
     ]
     for rule in systems:
         model = SequenceSetGenerator(

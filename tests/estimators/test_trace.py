@@ -95,10 +95,15 @@ def test_the_text_is_a_table_with_every_winner_and_the_reason(rule):
     trace = classifier.trace(X[0])
     text = str(trace)
     lines = text.splitlines()
-    assert lines[0].split() == ["step", "winner", "score", "penalty", "memory", "Z"]
+    decides = {"Margin": ["score", "penalty"], "TopK": ["probability", "rank"]}
+    columns = decides.get(type(rule).__name__, ["probability", "cut"])
+    assert lines[0].split() == ["step", "winner", *columns, "memory", "Z"]
+    assert ("score - penalty" in text) == isinstance(rule, Margin)
     for number, step in enumerate(trace.steps, 1):
         cells = lines[1 + number].split()
         assert cells[:3] == [str(number), LABELS[step.winner], f"{step.scores[step.winner]:.4f}"]
+        assert cells[3] == f"{step.figures[columns[1]]:.4f}"
+        assert (step.penalties is None) == (trace.to_dict()["steps"][0]["penalties"] is None)
         assert ("kept" in cells and "not" not in cells) == step.kept
     assert f"stopped: {trace.reason}" in text
     assert all(label in text for label in LABELS)
@@ -118,7 +123,7 @@ def test_an_empty_set_says_why():
     classifier = SetClassifier(LogisticRegression(), Margin(), cv=2, random_state=0).fit(X, Y)
     trace = classifier.trace([0.01, 0.01])
     assert trace.result == frozenset()
-    assert "under the floor" in trace.reason
+    assert "below the floor" in trace.reason
     assert trace.to_dict()["steps"] == []
     assert f"stopped: {trace.reason}" in str(trace)
     paper = SetClassifier(

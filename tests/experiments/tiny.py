@@ -16,8 +16,8 @@ from setlearn.rules import LambdaCNN, LambdaRNN, Margin
 
 QUICK_RULES = {
     **RULES,
-    "λ-RNN": LambdaRNN(cut="tuned", max_steps=3),
-    "λ-CNN": LambdaCNN(cut="tuned", max_steps=3),
+    "λ-RNN": LambdaRNN(cut="tuned", training=Training(max_steps=3)),
+    "λ-CNN": LambdaCNN(cut="tuned", training=Training(max_steps=3)),
 }
 SMALL = LSTM(embedding=4, encoder_units=4, decoder_units=4)
 GENERATOR = SequenceSetGenerator(

@@ -67,7 +67,7 @@ def test_all_recipes_of_the_package_are_checked():
 
 def test_a_network_from_outside_is_used_by_passing_its_recipe():
     X = ["ab", "cd", "ef"] * 5
-    model = SequenceSetGenerator(MeanOfTokens(), validation=0, random_state=0, verbose=False)
+    model = SequenceSetGenerator(MeanOfTokens(), training=Training(validation=0), random_state=0)
     model.fit(X, [{x[0]} for x in X])
     assert model.history_[-1]["step"] == 100  # its own suited_training
     assert model.scorer_.loss == "node"  # its own loss

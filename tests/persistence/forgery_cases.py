@@ -44,7 +44,8 @@ def forgery_cases():
         "sequences": sequence_case(),
         "transformer": Case(lambda: copying.fit(WORDS, [{x} for x in WORDS]), WORDS[:2]),
         "network": case(
-            SigmoidNetwork((3,), training=Training(max_steps=5)), rule=LambdaSet(max_steps=5)
+            SigmoidNetwork((3,), training=Training(max_steps=5)),
+            rule=LambdaSet(training=Training(max_steps=5)),
         ),
         "mixture": case(SetMixture(2), rule=Margin()),
         "sparse-mixture": case(SetMixture(2), THIN),

@@ -53,7 +53,7 @@ PROBES = np.vstack([X[:5], np.random.default_rng(9).random((5, 4))])
 KNOWN = [{0}, set(), {1, 2}, {3}, {0}, set(), {1}, {2}, {3}, {0, 1}]
 TEXTS = [" ".join(f"word{k}" for k in np.flatnonzero(row)) or "nothing" for row in Y]
 TABLE = pd.DataFrame(X, columns=list("abcd")).assign(colour=np.where(X[:, 0] > 0.5, "red", "blue"))
-SMALL = {"max_steps": 20, "random_state": 0}
+SMALL = {"training": Training(max_steps=20), "random_state": 0}
 
 
 def case(learner=None, rule=None, *, X=X, Y=None, probes=PROBES, known=None, **parameters):

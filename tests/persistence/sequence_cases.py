@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 
 from setlearn import SequenceSetGenerator
-from setlearn.networks import LSTM, Transformer
+from setlearn.networks import LSTM, Training, Transformer
 from setlearn.rules import (
     ExpectedF,
     LambdaCNN,
@@ -21,19 +21,27 @@ from tests.persistence.cases import Case
 
 WORDS = ["ab", "bc", "ca", "abc", "b", "cab"] * 4
 SETS = [{x, x[::-1]} for x in WORDS]
-LITTLE = {"max_steps": 12, "random_state": 0, "max_nodes": 60, "max_size": 8}
+LITTLE = {
+    "training": Training(max_steps=12),
+    "random_state": 0,
+    "max_nodes": 60,
+    "max_size": 8,
+}
 NETWORKS = {
     "lstm": LSTM(8, 8, 8),
     "transformer": Transformer(width=16, heads=2, encoder_layers=1),
+}
+OTHER_LOSS = {
+    "lstm": LSTM(8, 8, 8, loss="node"),
+    "transformer": Transformer(width=16, heads=2, encoder_layers=1, loss="sequence"),
 }
 
 
 def case(network="lstm", rule=None, *, X=WORDS, Y=SETS, known=None, **parameters):
     known = Y[:5] if known is None else known
     parameters = {**LITTLE, **parameters}
-    return Case(
-        lambda: SequenceSetGenerator(NETWORKS[network], rule, **parameters).fit(X, Y), X[:5], known
-    )
+    recipe = NETWORKS[network] if isinstance(network, str) else network
+    return Case(lambda: SequenceSetGenerator(recipe, rule, **parameters).fit(X, Y), X[:5], known)
 
 
 def elements():
@@ -65,24 +73,27 @@ def inputs():
 
 
 def rules():
-    small = {"max_steps": 12, "random_state": 0}
-    found = [
+    small = {"training": Training(max_steps=12), "random_state": 0}
+    choices = [
         *(Margin(), Margin(space="log"), Margin(0.3, min_size=1), Threshold("tuned"), TopK(2)),
         *(ExpectedF(), RiskControl(0.5)),
         *(LambdaCNN(**small), LambdaRNN(**small), LambdaSet(**small)),
     ]
-    yield "lstm node", case("lstm", loss="node")
-    yield "transformer sequence", case("transformer", loss="sequence")
+    yield "lstm node", case(OTHER_LOSS["lstm"])
+    yield "transformer sequence", case(OTHER_LOSS["transformer"])
     for network, loss in (("lstm", "sequence"), ("transformer", "node")):
-        base = case(network, loss=loss)
+        base = case(network)
         fit = cache(base.fit)  # once for all rules
         yield f"{network} {loss}", Case(fit, base.X, base.known)
-        for rule in found:
+        for rule in choices:
             if isinstance(rule, ExpectedF) and loss == "sequence":
                 continue  # it needs probabilities of another kind
             again = partial(with_rule, fit, rule)
             yield f"{network} {loss} {rule}", Case(again, base.X, base.known)
-    yield "validation", case("transformer", Margin(), validation=0.4, unknown="ignore")
+    yield (
+        "validation",
+        case("transformer", Margin(), training=Training(max_steps=12, validation=0.4, clip=0.5)),
+    )
     yield "RandomState", case("lstm", random_state=np.random.RandomState(3))
 
 

@@ -4,13 +4,20 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.feature_extraction import DictVectorizer, FeatureHasher
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from sklearn.tree import DecisionTreeRegressor
 
 from setlearn.errors import ModelError
-from setlearn.persistence.sklearn_parts import dump_parts, load_parts
+from setlearn.persistence.skops_file import dump_parts, load_parts
+from setlearn.records.columns import Column
+from setlearn.records.readers import FeatureReader
+from setlearn.records.text_features import TextEncoder
 
 TEXTS = ["red dog", "blue cat", "red cat"]
 DICTS = [{"a": 1, "b": "x"}, {"b": "y"}]
@@ -37,7 +44,7 @@ HONEST = {
 
 
 def reloaded(learner):
-    return load_parts(dump_parts([learner]), [])[0]
+    return load_parts(dump_parts([learner], []), [])[0]
 
 
 def fitted(name):
@@ -124,3 +131,28 @@ def test_a_machine_of_another_kind():
     machine._impl = "c_svc"
     with pytest.raises(ModelError, match="support vector machine"):
         reloaded(machine)
+
+
+def test_boosted_trees_that_another_class_pretends_to_be():
+    """Compiled code takes the tree of whatever object is there, and asks it for no check."""
+    boosted = GradientBoostingClassifier(n_estimators=1).fit(POINTS, CLASSES == 0)
+    wide = np.hstack([POINTS] * 500)
+    other = LogisticRegression().fit(POINTS, CLASSES)
+    other.tree_ = DecisionTreeRegressor().fit(wide, CLASSES).tree_
+    boosted.estimators_[0, 0] = other
+    with pytest.raises(ModelError, match="boosted trees ask for other features"):
+        reloaded(boosted)
+
+
+def test_neighbours_of_numbers():
+    learner = KNeighborsRegressor(2).fit(POINTS, CLASSES)
+    assert np.array_equal(reloaded(learner).predict(POINTS), learner.predict(POINTS))
+
+
+def test_forged_columns_inside_a_class_with_slots():
+    vectoriser, _ = fitted("counts")
+    reader = FeatureReader((TextEncoder(Column("x", "text"), vectoriser),))
+    assert reloaded(reader).encoders[0].vectoriser.vocabulary_ == vectoriser.vocabulary_
+    first_at(2**31 - 9)(vectoriser)
+    with pytest.raises(ModelError, match=r"not sound: .*column"):
+        reloaded(reader)

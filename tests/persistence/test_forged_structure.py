@@ -9,14 +9,17 @@ import pytest
 
 import setlearn
 from setlearn.errors import ModelError
+from setlearn.learners.kernel_ridge import Cosine
 from setlearn.persistence import read_model
+from setlearn.persistence.classes import place_of
 from setlearn.persistence.manifest import MANIFEST_NAME
 from tests.persistence.small_models import CASES, saved_files, with_matching_manifest, written
 
+OTHER = place_of(Cosine())
 PLACES = {
     "labels": ["rule_", "space_", "scorer_", "completion_"],
     "records": ["reader", "targets", "model"],
-    "sequences": ["rule_", "scorer_", "reader_", "vocabulary_", "learned_bounds_", "network_"],
+    "sequences": ["rule_", "scorer_", "learned_bounds_"],
 }
 
 
@@ -32,7 +35,7 @@ def with_config(files, edit):
     return with_matching_manifest({**files, "config.json": json.dumps(config).encode()})
 
 
-@pytest.mark.parametrize("value", [5, "text", {"!object": "Cosine"}, [], {"!tuple": []}])
+@pytest.mark.parametrize("value", [5, "text", {"!object": OTHER}, [], {"!tuple": []}])
 @pytest.mark.parametrize(
     ("name", "place"), [(name, place) for name, places in PLACES.items() for place in places]
 )

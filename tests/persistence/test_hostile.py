@@ -13,7 +13,9 @@ from sklearn.ensemble import RandomForestClassifier
 import setlearn
 from setlearn import SetClassifier
 from setlearn.errors import ModelError, UntrustedModelError
-from setlearn.persistence.manifest import MANIFEST_NAME
+from setlearn.networks import Transformer
+from setlearn.persistence.classes import place_of
+from setlearn.persistence.manifest import FORMAT, MANIFEST_NAME
 from setlearn.rules import TopK
 from tests.persistence.forged_files import dicts, unzipped, zipped
 from tests.persistence.hostile_nodes import hostile_nodes, json_node
@@ -25,6 +27,7 @@ from tests.persistence.small_models import (
     written,
 )
 
+TRANSFORMER = place_of(Transformer())
 SKOPS, WEIGHTS, CONFIG = "sklearn.skops", "weights.safetensors", "config.json"
 
 
@@ -158,7 +161,7 @@ def test_a_pipe_does_not_make_it_wait(name, labels, tmp_path):
 @pytest.mark.parametrize("attribute", ["embedding", "encoder_units", "decoder_units"])
 def test_giant_sizes_of_networks(size, attribute, sequences, tmp_path):
     def enlarge(config):
-        config["model"]["network"][attribute] = size
+        config["model"]["scorer_"]["recipe"][attribute] = size
 
     refused(edited(sequences, CONFIG, enlarge), tmp_path)
 
@@ -166,7 +169,7 @@ def test_giant_sizes_of_networks(size, attribute, sequences, tmp_path):
 @pytest.mark.parametrize("attribute", ["encoder_layers", "decoder_layers", "heads", "width"])
 def test_giant_transformers(attribute, sequences, tmp_path):
     def enlarge(config):
-        config["model"]["network"] = {"!object": "Transformer", attribute: 10**9}
+        config["model"]["scorer_"]["recipe"] = {"!object": TRANSFORMER, attribute: 10**9}
 
     refused(edited(sequences, CONFIG, enlarge), tmp_path)
 
@@ -273,7 +276,7 @@ def test_coefficients_that_are_no_numbers(labels, tmp_path):
         refused(with_members(labels, {**members, name: content}), tmp_path / name, match="NaN")
 
 
-@pytest.mark.parametrize("number", [2, 10**9])
+@pytest.mark.parametrize("number", [FORMAT + 1, 10**9])
 def test_a_format_of_the_future(number, labels, tmp_path):
     told = {**json.loads(labels[MANIFEST_NAME]), "format": number, "setlearn": "9.9"}
     files = {**labels, MANIFEST_NAME: json.dumps(told).encode()}
@@ -302,7 +305,23 @@ def test_numbers_that_are_none(text, labels, tmp_path):
 
 @pytest.mark.parametrize(
     "name",
-    ["os.system", "system", "Popen", "__class__", "", None, 1, ["SetClassifier"], "Pipeline"],
+    [
+        *("os.system", "os:system", "system", "Popen", "__class__", "", None, 1, ["SetClassifier"]),
+        *("SetClassifier", "sklearn.pipeline:Pipeline", "subprocess:Popen", "setlearn:load"),
+        "sklearn.linear_model._logistic:LogisticRegression",
+        "setlearn.rules:Margin",  # imported there, but not its own
+        "setlearn.rules.margin:Rule",
+        "setlearn.rules.margin:np",
+        "setlearn.rules.margin:__name__",
+        "setlearn.rules..margin:Margin",
+        "setlearn.rules/margin:Margin",
+        ".rules.margin:Margin",
+        "setlearn.__main__:app",
+        "setlearn.cli.app:app",
+        "setlearn.persistence.models:SavedModel",
+        "setlearn.server.app:app",
+        "tests.persistence.own_learner:OwnLearner",
+    ],
 )
 def test_classes_that_no_model_is(name, labels, tmp_path):
     def rename(config):

@@ -77,7 +77,7 @@ def test_a_model_can_be_loaded_while_it_is_replaced(tmp_path):
 
 
 def test_a_save_under_way_is_not_swept_up(tmp_path):
-    from setlearn.persistence.unfinished import unfinished_folder
+    from setlearn.persistence.folder import unfinished_folder
 
     saver = Saver(tmp_path)
     dead = tmp_path / ".model.saving-0123"

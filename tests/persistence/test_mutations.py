@@ -17,7 +17,7 @@ from tests.persistence.forgery_cases import forgery_cases
 from tests.persistence.mutations import damaged_files, seeded
 from tests.persistence.small_models import CASES, quiet_answers, saved_files, written
 
-N_MUTATIONS = 5000  # of each of two models
+N_MUTATIONS = 5000  # of each of three models
 N_FORGERIES = 100  # of each of fifteen
 
 

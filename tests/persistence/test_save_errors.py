@@ -3,7 +3,9 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -13,6 +15,7 @@ import setlearn
 from setlearn import SequenceSetGenerator, SetClassifier
 from setlearn.errors import ModelError, NotFittedError, ParameterError, UntrustedModelError
 from setlearn.networks import LSTM, Training
+from setlearn.nodes import Nodes, Step
 from setlearn.rules import TopK
 from tests.persistence.own_learner import OwnLearner, doubled
 from tests.persistence.small_models import WORDS, label_case, quiet_answers
@@ -32,7 +35,7 @@ def test_a_model_that_is_not_fitted(tmp_path):
 
 @pytest.mark.parametrize("thing", [LogisticRegression(), {}, None, "model"])
 def test_what_is_no_model(thing, tmp_path):
-    with pytest.raises(ModelError, match="give a fitted SetClassifier or SequenceSetGenerator"):
+    with pytest.raises(ModelError, match="pass a fitted SetClassifier or SequenceSetGenerator"):
         setlearn.save(thing, tmp_path / "model")
 
 
@@ -55,15 +58,20 @@ def test_a_class_inside_a_function(tmp_path):
     class Hidden(OwnLearner):
         """One that no other process can find."""
 
+    name = "tests.persistence.test_save_errors.Hidden"
     with pytest.raises(ModelError, match="could not be loaded again"):
-        setlearn.save(fitted(Hidden()), tmp_path / "model")
+        setlearn.save(fitted(Hidden()), tmp_path / "model", trusted=[name])
     assert list(tmp_path.iterdir()) == []
 
 
 def test_types_of_ones_own_must_be_named(tmp_path):
     model = fitted(OwnLearner())
-    setlearn.save(model, tmp_path / "model")
-    with pytest.raises(UntrustedModelError, match=rf"trusted=\['{OWN}'\]"):
+    for trusted in ((), ["some.other.Type"]):
+        with pytest.raises(UntrustedModelError, match=rf"save\(model, path, trusted=\['{OWN}'\]\)"):
+            setlearn.save(model, tmp_path / "model", trusted=trusted)
+    assert list(tmp_path.iterdir()) == []
+    setlearn.save(model, tmp_path / "model", trusted=[OWN])
+    with pytest.raises(UntrustedModelError, match=rf"load\(path, trusted=\['{OWN}'\]\)"):
         setlearn.load(tmp_path / "model")
     with pytest.raises(UntrustedModelError, match=OWN):
         setlearn.load(tmp_path / "model", trusted=["some.other.Type"])
@@ -73,22 +81,28 @@ def test_types_of_ones_own_must_be_named(tmp_path):
 
 def test_functions_of_ones_own_must_be_named(tmp_path):
     learner = make_pipeline(FunctionTransformer(doubled), LogisticRegression())
-    setlearn.save(fitted(learner), tmp_path / "model")
+    name = "tests.persistence.own_learner.doubled"
+    with pytest.raises(UntrustedModelError, match=r"own_learner\.doubled"):
+        setlearn.save(fitted(learner), tmp_path / "model")
+    setlearn.save(fitted(learner), tmp_path / "model", trusted=[name])
     with pytest.raises(UntrustedModelError, match=r"own_learner\.doubled"):
         setlearn.load(tmp_path / "model")
-    name = "tests.persistence.own_learner.doubled"
     assert setlearn.load(tmp_path / "model", trusted=[name]).predict([[0.0]]) == [{"a"}]
 
 
 @pytest.mark.parametrize("everything", [True, "all", ["*"], [None], 1])
 def test_there_is_no_way_to_trust_everything(everything, tmp_path):
-    setlearn.save(fitted(OwnLearner()), tmp_path / "model")
+    setlearn.save(fitted(OwnLearner()), tmp_path / "model", trusted=[OWN])
     with pytest.raises(ParameterError, match=r"full name|list of names"):
         setlearn.load(tmp_path / "model", trusted=everything)
+    with pytest.raises(ParameterError, match=r"full name|list of names"):
+        setlearn.save(fitted(OwnLearner()), tmp_path / "model", trusted=everything)
+    with pytest.raises(ParameterError, match=r"full name|list of names"):
+        setlearn.persistence.check_can_save(fitted(OwnLearner()), trusted=everything)
 
 
 def test_what_is_told_must_be_plain(tmp_path):
-    with pytest.raises(ModelError, match="give plain texts and numbers"):
+    with pytest.raises(ModelError, match="pass plain texts and numbers"):
         setlearn.save(fitted(None), tmp_path / "model", about={"when": object()})
 
 
@@ -114,7 +128,7 @@ def test_a_manifest_of_another_program_is_no_model(manifest, tmp_path):
     (folder / "src").mkdir(parents=True)
     (folder / "manifest.json").write_text(manifest)
     (folder / "src" / "app.js").write_text("mine")
-    with pytest.raises(ParameterError, match="other things than a model"):
+    with pytest.raises(ParameterError, match="other things than a setlearn model"):
         setlearn.save(fitted(LogisticRegression()), folder)
     assert (folder / "src" / "app.js").read_text() == "mine"
     assert (folder / "manifest.json").read_text() == manifest
@@ -182,3 +196,27 @@ def test_a_disk_that_is_full(tmp_path):
     assert f"could not be written to {tmp_path / 'old'} (File too large)" in told
     assert quiet_answers(setlearn.load(tmp_path / "old"), label_case(1)) == before
     assert {entry.name for entry in tmp_path.iterdir()} == {"new", "old"}
+
+
+class OwnScorer:
+    """A scorer of a user's own that likes all choices equally."""
+
+    def start(self, X):
+        return Step(Nodes.roots(np.full((len(X), 4), 0.6)))
+
+    def advance(self, step, parent, token):
+        nodes = step.nodes[parent]
+        return Step(replace(nodes, depth=nodes.depth + 1, prefix_probability=None))
+
+
+def test_a_scorer_of_ones_own_must_be_named(tmp_path):
+    model = SequenceSetGenerator(OwnScorer(), TopK(1), random_state=0)
+    model.fit(WORDS, [{x} for x in WORDS])
+    name = f"{__name__}.OwnScorer"
+    with pytest.raises(UntrustedModelError, match=rf"trusted=\['{name}'\]"):
+        setlearn.save(model, tmp_path / "model")
+    setlearn.save(model, tmp_path / "model", trusted=[name])
+    with pytest.raises(UntrustedModelError, match=name):
+        setlearn.load(tmp_path / "model")
+    loaded = setlearn.load(tmp_path / "model", trusted=[name])
+    assert isinstance(loaded.scorer_.scorer, OwnScorer)

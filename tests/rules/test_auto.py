@@ -6,6 +6,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from setlearn.errors import DataError, NotFittedError, ParameterError
+from setlearn.networks import Training
 from setlearn.nodes import Examples, Nodes
 from setlearn.rules import Auto, ExpectedF, LambdaSet, Margin, Threshold, TopK
 
@@ -59,7 +60,7 @@ def test_a_joint_is_tried_where_there_are_examples_and_a_network_where_there_are
     assert "ExpectedF(joint=True)" in Auto(random_state=0).fit(nodes, RIGHT).scores_
     many = np.random.default_rng(1).uniform(size=(300, 3))
     scores = Auto(random_state=0).fit(Nodes.roots(many), many > 0.5).scores_
-    assert repr(LambdaSet(cut="tuned", max_steps=500)) in scores
+    assert repr(LambdaSet(cut="tuned", training=Training(max_steps=500))) in scores
 
 
 def test_who_uses_examples():
@@ -75,7 +76,7 @@ def test_one_sample_is_enough():
     assert rule.accept(NODES[:1]).shape == (1, 4)
 
 
-def test_the_winner_tells_the_story():
+def test_the_winner_explains_itself():
     rule = Auto([Margin()], random_state=0).fit(NODES, RIGHT)
     names = list("abcd")
     assert rule.steps(NODES[:1], names).reason == rule.rule_.steps(NODES[:1], names).reason
@@ -93,3 +94,33 @@ def test_errors():
         Auto([ExpectedF(joint=True)]).fit(NODES, RIGHT)
     with pytest.raises(NotFittedError, match="not fitted"):
         Auto().accept(NODES)
+
+
+def test_what_others_need_to_know_of_it():
+    rule = Auto([TopK(1), Threshold("tuned")], random_state=0)
+    assert rule.candidate_scores is None
+    with pytest.raises(NotFittedError, match="not fitted"):
+        rule.chosen  # noqa: B018
+    rule.fit(NODES, RIGHT)
+    assert rule.chosen is rule.rule_
+    assert rule.candidate_scores is rule.scores_
+    nested = Auto([rule], random_state=0).fit(NODES, RIGHT)
+    assert isinstance(nested.chosen, Threshold)
+    assert Margin().chosen.candidate_scores is None
+    assert not Auto([ExpectedF(joint=True)]).requires_examples
+    assert ExpectedF(joint=True).requires_examples
+
+
+def test_a_nested_auto_is_not_dropped_without_examples():
+    rule = Auto([Auto([ExpectedF(joint=True), TopK(2)])], random_state=0).fit(NODES, RIGHT)
+    assert repr(rule.chosen) == "TopK(k=2)"
+
+
+def test_adjusting_changes_the_winner_only():
+    rule = Auto([Threshold("tuned")], random_state=0).fit(NODES, RIGHT)
+    other = rule.adjusted(cut=0.9)
+    assert other.chosen.cut == other.chosen.cut_ == 0.9
+    assert rule.chosen.cut == "tuned"
+    assert (other.accept(NODES) == (SCORES > 0.9)).all()
+    with pytest.raises(ParameterError, match="Threshold has no parameter 'lam'; it has"):
+        rule.adjusted(lam=0.5)

@@ -15,7 +15,7 @@ from setlearn.errors import DataError, ParameterError
 from setlearn.generate import Bounds, generate
 from setlearn.nodes import Examples, Nodes
 from setlearn.rules import ExpectedF
-from setlearn.rules.independent_choices import IndependentChoices
+from setlearn.rules.set_distribution import IndependentChoices
 from tests.reference import expected_f as reference
 from tests.table_scorer import TableScorer
 
@@ -88,14 +88,14 @@ class TestIndependent:
         answer = np.array(
             [data.draw(st.lists(st.booleans(), min_size=len(P[0]), max_size=len(P[0])))]
         )
-        belief = IndependentChoices(P, np.zeros(P.shape, bool), beta)
+        belief = IndependentChoices(Nodes.roots(P), beta)
         expected = reference.expected_f(members(answer[0]), reference.independent(P[0]), beta)
         assert belief.expected(answer)[0] == pytest.approx(expected, abs=1e-12)
 
     @pytest.mark.parametrize("beta", [0.5, 1.0, 2.0, 0.7])
     def test_many_choices_by_sums_over_counts(self, beta):
         P = np.sort(np.random.default_rng(0).uniform(size=(1, 300)) ** 8)[:, ::-1]
-        values = list(IndependentChoices(P, np.zeros(P.shape, bool), beta).values())
+        values = list(IndependentChoices(Nodes.roots(P), beta).values())
         for k in (1, 10, 40, 150, 300):
             inside, outside = counts(P[0, :k]), counts(P[0, k:])
             right, missed = np.arange(k + 1)[:, None], np.arange(301 - k)
@@ -104,7 +104,7 @@ class TestIndependent:
 
     def test_the_search_ends_early_and_misses_nothing(self):
         P = np.random.default_rng(0).uniform(size=(50, 200)) ** 20
-        belief = IndependentChoices(P, np.zeros(P.shape, bool), 1.0)
+        belief = IndependentChoices(Nodes.roots(P), 1.0)
         values = np.column_stack([belief.empty, *belief.values()])
         found = expected_f._best_size(belief)
         assert values[np.arange(50), found] == pytest.approx(values.max(axis=1), abs=1e-9)
@@ -275,23 +275,23 @@ def finished(scorer, sample, max_length, prefix=(), before=1.0):
 
 class TestTelling:
     def test_the_reason_compares_with_and_without(self):
-        walk = ExpectedF().steps(Nodes.roots(np.array([[0.9, 0.1]])), ["a", "b"])
+        steps = ExpectedF().steps(Nodes.roots(np.array([[0.9, 0.1]])), ["a", "b"])
         with_b = 0.9 * 0.9 * 2 / 3 + 0.1 * 0.1 * 2 / 3 + 0.9 * 0.1
         without = 0.9 * 0.9 + 0.9 * 0.1 * 2 / 3
-        assert walk.reason == (f"with b the expected F1 is {with_b:.4g}, without it {without:.4g}")
-        assert [pick.winner for pick in walk.picks if pick.kept] == [0]
+        assert steps.reason == (f"with b the expected F1 is {with_b:.4g}, without it {without:.4g}")
+        assert [pick.winner for pick in steps.picks if pick.kept] == [0]
 
     def test_the_empty_set_and_other_betas(self):
-        walk = ExpectedF(0.5).steps(Nodes.roots(np.array([[0.1, 0.05]])), ["a", "b"])
-        assert walk.reason.startswith("with a the expected F0.5 is")
-        assert walk.reason.endswith(f"without it {0.9 * 0.95:.4g}")
+        steps = ExpectedF(0.5).steps(Nodes.roots(np.array([[0.1, 0.05]])), ["a", "b"])
+        assert steps.reason.startswith("with a the expected F0.5 is")
+        assert steps.reason.endswith(f"without it {0.9 * 0.95:.4g}")
 
     def test_a_joint_tells_its_own_figures(self):
         sets = np.array([[1, 1, 0], [0, 0, 1]], bool)
         nodes = with_examples(np.full((1, 3), 0.5), sets, np.array([[9.0, 1.0]]))
-        walk = ExpectedF(joint=True).steps(nodes, list("abc"))
-        assert walk.reason == "with c the expected F1 is 0.77, without it 0.9"
-        assert {pick.winner for pick in walk.picks if pick.kept} == {0, 1}
+        steps = ExpectedF(joint=True).steps(nodes, list("abc"))
+        assert steps.reason == "with c the expected F1 is 0.77, without it 0.9"
+        assert {pick.winner for pick in steps.picks if pick.kept} == {0, 1}
 
 
 class TestParameters:
@@ -310,7 +310,7 @@ class TestParameters:
 
     @pytest.mark.parametrize("min_size", [-1, 0.5, None])
     def test_bad_min_size(self, min_size):
-        with pytest.raises(ParameterError, match="min_size must be a whole number from 0 up, got"):
+        with pytest.raises(ParameterError, match="min_size must be a whole number of at least 0"):
             ExpectedF(min_size=min_size).check_parameters()
 
     def test_bad_joint(self):

@@ -1,4 +1,4 @@
-"""The λ-networks as rules: what one λ cannot tell apart, they can; and they repeat themselves."""
+"""The λ-networks as rules: they separate what one λ cannot, and are reproducible."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ from sklearn.base import clone
 
 import setlearn.rules.lambda_network as lambda_network
 from setlearn.errors import DataError, NotFittedError, ParameterError
-from setlearn.networks.lambda_cnn import LambdaConvolution
-from setlearn.networks.lambda_rnn import LambdaRecurrence
-from setlearn.nodes import Nodes
+from setlearn.networks import Training
+from setlearn.networks.lambda_networks import LambdaConvolution, LambdaRecurrence
+from setlearn.nodes import Nodes, log_odds
 from setlearn.rules.lambda_cnn import LambdaCNN
 from setlearn.rules.lambda_rnn import LambdaRNN
-from setlearn.rules.log_odds import log_odds
+from setlearn.rules.lambda_set import LambdaSet
 
 KINDS = [LambdaCNN, LambdaRNN]
 
 
 def quick(kind, **changes):
-    return kind(**{"learning_rate": 1e-2, "max_steps": 600, "random_state": 0, **changes})
+    training = {"learning_rate": 1e-2, "max_steps": 600}
+    training.update({name: changes.pop(name) for name in {*changes} & set(training)})
+    return kind(**{"training": Training(**training), "random_state": 0, **changes})
 
 
 def mean_f1(true, kept):
@@ -119,7 +121,7 @@ class TestCut:
         assert results["tuned"] > results[0.5] + 0.05
 
     def test_a_given_cut_is_used(self, fitted, base_rates):
-        strict = clone(fitted).set_params(cut=0.99, max_steps=100).fit(*base_rates)
+        strict = clone(fitted).set_params(cut=0.99, training__max_steps=100).fit(*base_rates)
         assert strict.cut_ == 0.99
         assert strict.accept(base_rates[0]).sum() < fitted.accept(base_rates[0]).sum()
 
@@ -195,8 +197,13 @@ class TestRepeatability:
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_parameters_survive_a_clone(self, kind):
-        rule = kind(hidden=(5, 6) if kind is LambdaCNN else 5, cut="tuned", validation=0.3)
-        assert clone(rule).get_params() == rule.get_params()
+        rule = kind(
+            hidden=(5, 6) if kind is LambdaCNN else 5,
+            cut="tuned",
+            training=Training(validation=0.3),
+        )
+        assert repr(clone(rule)) == repr(rule)
+        assert clone(rule).get_params()["training__validation"] == 0.3
 
 
 class TestTelling:
@@ -235,14 +242,17 @@ class TestErrors:
             (LambdaCNN, {"channels": 0}),
             (LambdaCNN, {"hidden": (0,)}),
             (LambdaCNN, {"dropout": 1}),
-            (LambdaCNN, {"validation": -1}),
+            (LambdaCNN, {"training__validation": -1}),
+            (LambdaCNN, {"training__device": "cuda"}),
+            (LambdaCNN, {"training__checkpoint": "folder"}),
             (LambdaRNN, {"hidden": 0}),
-            (LambdaRNN, {"batch_size": 0}),
+            (LambdaRNN, {"training__batch_size": 0}),
         ],
     )
     def test_parameters_out_of_range(self, kind, change, base_rates):
-        with pytest.raises(ParameterError, match=next(iter(change))):
-            kind(**change).fit(*base_rates)
+        [name] = change
+        with pytest.raises(ParameterError, match=name.removeprefix("training__")):
+            kind().set_params(**change).fit(*base_rates)
 
     def test_shapes_that_do_not_agree(self, base_rates):
         with pytest.raises(DataError, match="positive has shape"):
@@ -252,6 +262,38 @@ class TestErrors:
         nodes = Nodes.roots(np.full((50, 5), np.nan))
         with pytest.raises(DataError, match="check the inputs"):
             LambdaCNN().fit(nodes, base_rates[1][:50])
+
+
+class TestTraining:
+    @pytest.mark.parametrize(
+        ("kind", "numbers"),
+        [
+            (LambdaCNN, (64, 1e-3, 4000, 10)),
+            (LambdaRNN, (64, 1e-3, 4000, 10)),
+            (LambdaSet, (128, 3e-3, 1000, 10)),
+        ],
+    )
+    def test_what_suits_each(self, kind, numbers):
+        plan = kind()._training_plan()
+        assert (plan.batch_size, plan.learning_rate, plan.max_steps, plan.patience) == numbers
+        assert plan.schedule == "constant"
+
+    @pytest.mark.parametrize("kind", [*KINDS, LambdaSet])
+    def test_a_new_network_takes_the_weights_of_the_old(self, kind, base_rates):
+        rule = quick(kind, max_steps=2).fit(*base_rates)
+        fresh = rule.new_network().double()
+        fresh.load_state_dict(rule.network_.state_dict())
+        rule_probabilities = rule.judge(base_rates[0]).probabilities
+        rule.network_ = fresh.eval()
+        assert np.array_equal(rule.judge(base_rates[0]).probabilities, rule_probabilities)
+
+    def test_nothing_held_out(self, base_rates):
+        rule = LambdaSet(training=Training(max_steps=2, validation=0)).fit(*base_rates)
+        assert rule.history_[-1]["held_out"] is None
+
+    def test_another_type(self, base_rates):
+        with pytest.raises(ParameterError, match=r"must be a setlearn\.networks\.Training"):
+            LambdaCNN(training={"max_steps": 5}).fit(*base_rates)
 
 
 class TestModules:

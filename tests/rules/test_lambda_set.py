@@ -13,14 +13,17 @@ from sklearn.base import clone
 import setlearn.rules.lambda_set as lambda_set
 from setlearn.errors import DataError, NotFittedError, ParameterError
 from setlearn.generate import Bounds, generate
-from setlearn.networks.lambda_set import N_INPUTS, LambdaOrderFree, standing
+from setlearn.networks import Training
+from setlearn.networks.lambda_networks import N_INPUTS, LambdaOrderFree, standing
 from setlearn.nodes import Nodes
 from setlearn.rules import LambdaSet
 from tests.table_scorer import TableScorer
 
 
 def quick(**changes):
-    return LambdaSet(**{"learning_rate": 1e-2, "max_steps": 600, "random_state": 0, **changes})
+    training = {"learning_rate": 1e-2, "max_steps": 600}
+    training.update({name: changes.pop(name) for name in {*changes} & set(training)})
+    return LambdaSet(**{"training": Training(**training), "random_state": 0, **changes})
 
 
 def mean_f1(true, kept):
@@ -243,13 +246,14 @@ class TestErrors:
             {"hidden": (0,)},
             {"embedding": 0},
             {"dropout": 1},
-            {"validation": -1},
-            {"batch_size": 0},
+            {"training__validation": -1},
+            {"training__batch_size": 0},
         ],
     )
     def test_parameters_out_of_range(self, change, near_the_top):
-        with pytest.raises(ParameterError, match=next(iter(change))):
-            LambdaSet(**change).fit(*near_the_top)
+        [name] = change
+        with pytest.raises(ParameterError, match=name.removeprefix("training__")):
+            LambdaSet().set_params(**change).fit(*near_the_top)
 
     def test_bad_data(self, near_the_top):
         with pytest.raises(DataError, match="positive has shape"):

@@ -79,13 +79,13 @@ def test_float32_scores_are_compared_as_float32(case, rho):
 
 @settings(max_examples=500, deadline=None)
 @given(scored_points(), st.sampled_from([0.0, 0.3, 0.8]), st.booleans())
-def test_the_walk_ends_where_accept_does(case, rho, with_known):
+def test_the_steps_end_where_accept_does(case, rho, with_known):
     P, lam, known = case
     nodes = Nodes.roots(P[:1], known[:1] if with_known else None)
     rule = Margin(lam, rho=rho)
-    walk = rule.steps(nodes, [str(k) for k in range(P.shape[1])])
-    assert set(walk.picks[-1].memory) == memory_of(rule.accept(nodes)[0])
-    assert "repeats" in walk.reason
+    steps = rule.steps(nodes, [str(k) for k in range(P.shape[1])])
+    assert set(steps.picks[-1].memory) == memory_of(rule.accept(nodes)[0])
+    assert "repeats" in steps.reason
 
 
 @settings(max_examples=200, deadline=None)
@@ -248,3 +248,48 @@ def test_a_given_lambda_is_judged_as_it_is():
     expected = (0.9 - 0.3 - 0.1) ** 2 + 1000 * (0.4 - 0.1)
     assert rule.objective_ == pytest.approx(expected)
     assert Margin(0.6).fit(Nodes.roots(P), positive).feasible_
+
+
+class TestAdjusted:
+    """What the sliders of the playground do: another λ or ρ, without a new fit."""
+
+    P = np.array([[0.9, 0.5, 0.1], [0.2, 0.1, 0.1], [0.7, 0.6, 0.1]])
+    right = np.array([[True, True, False], [False, False, False], [True, True, False]])
+
+    def test_lam_and_rho(self):
+        nodes = Nodes.roots(self.P)
+        rule = Margin().fit(nodes, self.right)
+        other = rule.adjusted(lam=0.0, rho=0.3)
+        assert (other.lam, other.lam_, other.rho) == (0.0, 0.0, 0.3)
+        assert other.min_size_ == rule.min_size_
+        assert other.floor_ == rule.floor_
+        expected = Margin(0.0, rho=0.3).fit(nodes, self.right).accept(nodes)
+        assert (other.accept(nodes) == expected).all()
+        assert rule.lam is None
+        assert (other.adjusted(lam=0.0).accept(nodes) == expected).all()
+
+    def test_a_min_size_above_0_overrides_the_floor(self):
+        nodes = Nodes.roots(self.P)
+        rule = Margin().fit(nodes, self.right)
+        assert not rule.accept(nodes)[1].any()
+        assert rule.adjusted(min_size=1).accept(nodes)[1].any()
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"space": "log"}, "space='log' needs a new fit"),
+            ({"multiplier": 5.0}, "multiplier=5.0 needs a new fit"),
+            ({"lam": 2.0}, "lam must be"),
+            ({"rho": 1}, "rho must"),
+            ({"k": 2}, "Margin has no parameter 'k'; it has"),
+        ],
+    )
+    def test_what_it_refuses(self, change, message):
+        rule = Margin().fit(Nodes.roots(self.P), self.right)
+        with pytest.raises(ParameterError, match=message):
+            rule.adjusted(**change)
+
+    def test_what_was_given_cannot_be_learned_without_a_fit(self):
+        rule = Margin(0.3).fit(Nodes.roots(self.P), self.right)
+        with pytest.raises(ParameterError, match="lam=None needs a new fit"):
+            rule.adjusted(lam=None)

@@ -272,5 +272,5 @@ def test_the_reason_tells_score_and_cut():
     rule = clone(RiskControl(0.5))
     assert rule.needs_fit
     rule.fit(Nodes.roots(np.full((5, 2), 0.5)), np.ones((5, 2), bool))
-    walk = rule.steps(Nodes.roots(np.array([[0.9, 0.25]])), ["a", "b"])
-    assert walk.reason == "b at 0.25 lies under the cut 0.5, which is enough for a recall of 0.5"
+    steps = rule.steps(Nodes.roots(np.array([[0.9, 0.25]])), ["a", "b"])
+    assert steps.reason == "b at 0.25 is below the cut 0.5, which is enough for a recall of 0.5"

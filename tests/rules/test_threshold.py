@@ -98,9 +98,9 @@ def test_very_many_scores_are_thinned_out_with_little_loss(monkeypatch):
 
 def test_the_reason_tells_score_and_cut():
     nodes = Nodes.roots(np.array([[0.9, 0.25]]))
-    walk = Threshold(0.5).steps(nodes, ["a", "b"])
-    assert walk.reason == "b at 0.25 does not exceed the cut 0.5"
-    assert [(pick.winner, pick.kept, pick.memory) for pick in walk.picks] == [
+    steps = Threshold(0.5).steps(nodes, ["a", "b"])
+    assert steps.reason == "b at 0.25 does not exceed the cut 0.5"
+    assert [(pick.winner, pick.kept, pick.memory) for pick in steps.picks] == [
         (0, True, (0,)),
         (1, False, (0,)),
     ]
@@ -122,7 +122,7 @@ def test_what_is_left_open_is_learned():
         ({"cut": "best"}, "got 'best'"),
         ({"cut": True}, "got True"),
         ({"cut": None}, "got None"),
-        ({"min_size": -1}, "min_size must be None .* or a whole number from 0 up, got -1"),
+        ({"min_size": -1}, "min_size must be None .* or a whole number of at least 0, got -1"),
         ({"min_size": 0.5}, "min_size must be"),
     ],
 )

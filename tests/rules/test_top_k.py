@@ -1,4 +1,6 @@
-"""TopK: so many, the best, and in a trace the one that comes next."""
+"""TopK: the k best choices or sequences, and in a trace the one that comes next."""
+
+from itertools import product
 
 import numpy as np
 import pytest
@@ -7,8 +9,14 @@ from hypothesis import strategies as st
 
 from setlearn import nodes as nodes_module
 from setlearn.errors import DataError, ParameterError
+from setlearn.generate import Bounds, generate
 from setlearn.nodes import Nodes
 from setlearn.rules import TopK
+from setlearn.trie import Sequences, Trie
+from tests.reference.sequences import path_probability
+from tests.table_scorer import TableScorer
+
+FREE = 10**9
 
 scores = st.integers(0, 4).map(lambda k: k / 4)
 
@@ -34,8 +42,8 @@ def test_keeps_the_k_best_that_are_not_known(rows, k, with_known):
         open_choices = [c for c in range(len(p)) if not given_choices[c]]
         best = sorted(open_choices, key=lambda c: -p[c])[:k]  # stable: ties to the earlier
         assert set(np.flatnonzero(row)) == set(np.flatnonzero(given_choices)) | set(best)
-    walk = TopK(k).steps(nodes[:1], [f"choice {c}" for c in range(P.shape[1])])
-    assert [pick.winner for pick in walk.picks if pick.kept] == sorted(
+    steps = TopK(k).steps(nodes[:1], [f"choice {c}" for c in range(P.shape[1])])
+    assert [pick.winner for pick in steps.picks if pick.kept] == sorted(
         np.flatnonzero(kept[0] & ~known[0]), key=lambda c: -P[0, c]
     )
 
@@ -50,8 +58,8 @@ def test_chunks_do_not_matter(monkeypatch):
 
 
 def test_the_reason_names_the_next():
-    walk = TopK(1).steps(Nodes.roots(np.array([[0.2, 0.7]])), ["a", "b"])
-    assert walk.reason == "1 choice(s) were asked for; a comes next"
+    steps = TopK(1).steps(Nodes.roots(np.array([[0.2, 0.7]])), ["a", "b"])
+    assert steps.reason == "k = 1, and a at 0.2 ranks lower"
 
 
 def test_there_is_nothing_to_learn():
@@ -70,5 +78,98 @@ def test_bad_k(k):
         lambda rule: rule.fit(nodes, np.array([[True, False]])),
         lambda rule: rule.check_parameters(),
     ):
-        with pytest.raises(ParameterError, match="k must be a whole number from 1 up, got"):
+        with pytest.raises(ParameterError, match="k must be a whole number of at least 1, got"):
             ask(TopK(k))
+
+
+def all_sequences(n_choices, max_length):
+    """Every sequence of tokens up to a length."""
+    tokens = range(1, n_choices)
+    return [s for length in range(1, max_length + 1) for s in product(tokens, repeat=length)]
+
+
+def best_by_enumeration(scorer, sample, k, max_length, known=()):
+    """The probabilities of all possible sequences that are not known, the k best first."""
+    scores = {
+        sequence: path_probability(lambda prefix: scorer.probabilities(sample, prefix), sequence)
+        for sequence in all_sequences(scorer.n_choices, max_length)
+    }
+    others = {s: p for s, p in scores.items() if s not in known and p > 0}
+    return scores, sorted(others.values(), reverse=True)[:k]
+
+
+class TestSequences:
+    # Shapes in which no level has more prefixes than the beam is wide: the search is exact.
+    shapes = st.sampled_from([(2, 5), (3, 3), (3, 4), (4, 2), (5, 2)])
+
+    def check(self, generated, scorer, n_samples, k, max_length, known=None):
+        for sample, sequences in enumerate(generated.sequences().as_sets(n_samples)):
+            given = () if known is None else known[sample]
+            scores, best = best_by_enumeration(scorer, sample, k, max_length, given)
+            assert sorted((scores[s] for s in sequences), reverse=True) == pytest.approx(best)
+            assert not sequences & set(given)
+            mine = generated.probability[generated.sample == sample]
+            assert mine == pytest.approx(best)
+
+    @settings(max_examples=150, deadline=None)
+    @given(st.integers(0, 10**6), shapes, st.integers(1, 6), st.sampled_from([None, 8]))
+    def test_the_k_best_of_all(self, seed, shape, k, levels):
+        n_choices, max_length = shape
+        scorer = TableScorer(n_choices, seed, levels)
+        generated = generate(scorer, TopK(k), 3, Bounds(max_length, FREE, FREE))
+        self.check(generated, scorer, 3, k, max_length)
+
+    @settings(max_examples=150, deadline=None)
+    @given(st.integers(0, 10**6), shapes, st.integers(1, 6), st.data())
+    def test_the_k_best_beside_known_ones(self, seed, shape, k, data):
+        n_choices, max_length = shape
+        sequence = st.sampled_from(all_sequences(n_choices, max_length))
+        known = data.draw(st.lists(st.sets(sequence, max_size=5), min_size=2, max_size=2))
+        trie = Trie.of(Sequences.of([[list(s) for s in sorted(given)] for given in known]), 2)
+        scorer = NeverEmpty(n_choices, seed)
+        generated = generate(scorer, TopK(k), 2, Bounds(max_length, FREE, FREE), known=trie)
+        self.check(generated, scorer, 2, k, max_length, known)
+
+    @settings(max_examples=50, deadline=None)
+    @given(st.integers(0, 10**6), st.integers(7, 9))
+    def test_a_wide_tree_needs_a_wide_beam(self, seed, k):
+        scorer = TableScorer(4, seed)
+        generated = generate(scorer, TopK(k), 2, Bounds(3, FREE, FREE))
+        self.check(generated, scorer, 2, k, 3)
+
+    def test_the_beam_bounds_the_work(self):
+        levels = []
+        generated = generate(TableScorer(30, 1), TopK(2), 4, Bounds(6, 64, FREE), watch=levels)
+        assert np.bincount(generated.sample).tolist() == [2, 2, 2, 2]
+        for level in levels[1:]:
+            assert np.bincount(level.nodes.sample, minlength=4).max() <= 16
+
+    def test_what_cannot_win_is_not_followed_and_not_called_cut_off(self):
+        class Ends(TableScorer):
+            def probabilities(self, sample, prefix):
+                return np.array([0.1, 0.5, 0.4]) if not prefix else np.array([0.9, 0.05, 0.05])
+
+        levels = []
+        generated = generate(Ends(3, 0), TopK(2), 1, Bounds(9, FREE, FREE), watch=levels)
+        assert generated.sequences().as_sets(1) == [{(1,), (2,)}]
+        assert len(levels) == 2
+        assert not generated.truncated.any()
+
+    def test_a_bound_that_may_cut_off_a_better_one_is_flagged(self):
+        class GoesOn(TableScorer):
+            def probabilities(self, sample, prefix):
+                return np.array([0.1, 0.9, 0.0])
+
+        generated = generate(GoesOn(3, 0), TopK(1), 1, Bounds(2, FREE, FREE))
+        assert generated.sequences().as_sets(1) == [{(1,)}]
+        assert generated.truncated.all()
+
+
+class NeverEmpty(TableScorer):
+    """Does not end at the root: known sequences set that probability to 0 anyway."""
+
+    def probabilities(self, sample, prefix):
+        p = super().probabilities(sample, prefix).copy()
+        if not prefix:
+            p[0] = 0
+        return p

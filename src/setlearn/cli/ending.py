@@ -88,8 +88,11 @@ def _in_words(error: Exception) -> str:
         return f"{error.filename or 'the output'}: {error.strerror}; {cure}"
     if isinstance(error, MemoryError):
         return "there is not enough memory; give fewer rows, or a smaller model"
-    from setlearn.errors import SetlearnError
+    from setlearn.errors import SetlearnError, UntrustedModelError
 
+    if isinstance(error, UntrustedModelError) and error.types:
+        options = " ".join(f"--trust {name}" for name in error.types)
+        return f"{error}; on the command line: {options}"
     if isinstance(error, SetlearnError):
         return str(error)
     return f"{type(error).__name__}: {error} (--debug shows where)"

@@ -14,7 +14,7 @@ from setlearn.errors import DataError
 from setlearn.learners.set_forest import SetForest
 from setlearn.nodes import BoolArray, FloatArray, Nodes
 from setlearn.rules import Rule
-from setlearn.rules.folds import sample_folds
+from setlearn.savable import savable
 
 __all__ = ["Completion", "ConditionalScores"]
 
@@ -25,6 +25,7 @@ ROWS_IN_ALL = 40_000
 IMPOSSIBLE = 1e-9
 
 
+@savable()
 class ConditionalScores:
     """Revises the scores of a choice point by the labels that are known.
 
@@ -75,6 +76,7 @@ def _features(scores: FloatArray, known: BoolArray) -> FloatArray:
     return np.hstack([logit(np.clip(scores, 1e-6, 1 - 1e-6)), known])
 
 
+@savable(parts={"rule": (Rule,), "scores": (ConditionalScores,)})
 @dataclass(frozen=True, slots=True, eq=False)
 class Completion:
     """P(label | x, Z), and the rule that decides on what is left once Z is known."""
@@ -113,7 +115,7 @@ def _left_out_of_fold(nodes: Nodes, truth: BoolArray, seed: int) -> tuple[Nodes,
     known = random_parts(truth, rng)
     asked = Nodes(nodes.sample, nodes.depth, nodes.probabilities, known)
     scores = np.empty(truth.shape)
-    for learn, held_out in sample_folds(nodes.sample, rng):
+    for learn, held_out in nodes.folds(rng):
         model = ConditionalScores(seed).fit(asked[learn], truth[learn])
         scores[held_out] = model.left(asked[held_out]).probabilities
     return Nodes(nodes.sample, nodes.depth, scores), truth & ~known

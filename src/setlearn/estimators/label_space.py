@@ -19,6 +19,7 @@ from setlearn.errors import DataError, KindError, UnknownLabelWarning
 from setlearn.estimators.base import Unknown
 from setlearn.nodes import BoolArray
 from setlearn.ordering import canonical_rank
+from setlearn.savable import savable
 from setlearn.set_reading import (
     are_indicator_rows,
     indicator_of_rows,
@@ -31,6 +32,7 @@ __all__ = ["Kind", "LabelSpace", "sparse_mask"]
 Kind: TypeAlias = Literal["classes", "sets", "indicator", "sparse"]
 
 
+@savable(names=("classes",))
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelSpace:
     """The labels of a training set, and the kind of container that its user speaks.

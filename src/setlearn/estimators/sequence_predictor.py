@@ -85,7 +85,13 @@ class SequencePredictor(RuleHolder):
 
     def predict_ranked(self, X: Any, *, top: int | None = None) -> list[Ranking]:
         check_top(top)
-        return list(self._rankings(X, rule=None if top is None else TopK(top)))
+        if top is None:
+            return list(self._rankings(X))
+        self._check_fitted()
+        rule = TopK(top)
+        bounds = self._bounds(rule)
+        bounds = replace(bounds, max_size=max(bounds.max_size, top))
+        return list(self._rankings(X, rule=rule, bounds=bounds))
 
     def complete(self, X: Any, known: Any, *, unknown: Unknown = "error") -> list[frozenset[Any]]:
         self._check_fitted()
@@ -149,12 +155,17 @@ class SequencePredictor(RuleHolder):
         return check_rule(rule, n_positions, gives_marginals=self.scorer_.gives_marginals)
 
     def _rankings(
-        self, X: Any, known: LabelSets | None = None, *, rule: Rule | None = None
+        self,
+        X: Any,
+        known: LabelSets | None = None,
+        *,
+        rule: Rule | None = None,
+        bounds: Bounds | None = None,
     ) -> Iterator[Ranking]:
         """Generate batch by batch, so that memory does not grow with the number of samples."""
         self._check_fitted()
         X, rule = as_list(X, "X"), self.rule_ if rule is None else rule
-        bounds = self._bounds(rule)
+        bounds = self._bounds(rule) if bounds is None else bounds
         together = min(max(MOST_PREFIXES // bounds.max_nodes, 1), MOST_TOGETHER)
         n_truncated = 0
         for samples, inputs in self.scorer_.batches(X, together):
@@ -226,12 +237,9 @@ class SequencePredictor(RuleHolder):
         """The bounds in force: what is given, and otherwise what was learned."""
         check_bounds(self.max_length, self.max_size, self.max_nodes)
         learned = self.learned_bounds_
-        return replace(
-            learned,
-            max_length=self.max_length or learned.max_length,
-            max_size=self.max_size,
-            max_nodes=self.max_nodes or learned.max_nodes,
-        )
+        max_length = self.max_length or learned.max_length
+        max_nodes = self.max_nodes or max(learned.max_nodes, rule.least_nodes(max_length))
+        return Bounds(max_length, self.max_size, max_nodes)
 
 
 def scored_trees(scorer: TokenScorer, X: Any, trie: Trie) -> tuple[Nodes, Mask]:

@@ -31,6 +31,7 @@ from setlearn.generate import Bounds
 from setlearn.networks.training_settings import Training, TrainsNetwork
 from setlearn.nodes import IntArray
 from setlearn.rules import Rule
+from setlearn.savable import savable
 from setlearn.scorers.classifiers import with_seeds
 from setlearn.scorers.tokens import InjectedScorer, TokenScorer
 from setlearn.sequence_inputs import learn_inputs
@@ -67,6 +68,11 @@ class _FittedScorer:
     held_out: IntArray
 
 
+@savable(
+    is_model=True,
+    skipped=("rule_samples_",),
+    parts={"learned_bounds_": (Bounds,), "rule_": (Rule,), "scorer_": (TokenScorer,)},
+)
 class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # type: ignore[misc]  # no types
     """Predict a set of sequences for each input.
 

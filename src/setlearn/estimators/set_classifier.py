@@ -32,6 +32,7 @@ from setlearn.estimators.out_of_fold import fit_out_of_fold
 from setlearn.learners.set_mixture import SetMixture
 from setlearn.nodes import Mask, Nodes
 from setlearn.rules import Auto, Rule, TopK
+from setlearn.savable import savable
 from setlearn.scorers import LabelScorer
 from setlearn.scorers.classifiers import check_learner, with_seeds
 
@@ -41,6 +42,16 @@ MOST_KEPT_SCORES = 20_000_000
 """Held-out scores that are kept for `with_rule`: 160 MB. More are dropped after fit."""
 
 
+@savable(
+    is_model=True,
+    skipped=("rule_samples_",),
+    parts={
+        "completion_": (Completion, None),
+        "rule_": (Rule,),
+        "scorer_": (LabelScorer,),
+        "space_": (LabelSpace,),
+    },
+)
 class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no types
     """Predict a set of labels for each sample, of the size that fits the sample.
 

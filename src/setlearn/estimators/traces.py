@@ -41,6 +41,8 @@ class LabelTrace:
         ``labels``), whether it was ``kept``, and the ``memory`` after it.
     reason : str
         Why the process stopped.
+    columns : tuple of str
+        The names of the figures of every step, in the order to show them.
     """
 
     labels: list[Hashable]
@@ -48,6 +50,7 @@ class LabelTrace:
     known: frozenset[Hashable]
     steps: tuple[Pick, ...]
     reason: str
+    columns: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -66,7 +69,7 @@ class LabelTrace:
         steps : Steps
         result, known : frozenset
         """
-        return cls(list(labels), result, known, steps.picks, steps.reason)
+        return cls(list(labels), result, known, steps.picks, steps.reason, steps.columns)
 
     @property
     def truncated(self) -> bool:
@@ -82,7 +85,10 @@ class LabelTrace:
                 {
                     "step": number,
                     "scores": [float(score) for score in pick.scores],
-                    "penalties": [float(penalty) for penalty in pick.penalties],
+                    "penalties": None
+                    if pick.penalties is None
+                    else [float(penalty) for penalty in pick.penalties],
+                    "figures": dict(pick.figures),
                     "winner": _plain(self.labels[pick.winner]),
                     "kept": pick.kept,
                     "memory": [_plain(self.labels[k]) for k in pick.memory],
@@ -103,14 +109,13 @@ class LabelTrace:
         return "\n\n".join(parts)
 
     def _picks(self) -> list[list[str]]:
-        rows = [["step", "winner", "score", "penalty", "", "memory Z"]]
+        rows = [["step", "winner", *self.columns, "", "memory Z"]]
         for number, pick in enumerate(self.steps, 1):
             rows.append(
                 [
                     str(number),
                     str(self.labels[pick.winner]),
-                    f"{pick.scores[pick.winner]:.4f}",
-                    f"{pick.penalties[pick.winner]:.4f}",
+                    *(_figure(pick.figures[column]) for column in self.columns),
                     "kept"
                     if pick.kept
                     else "not new"
@@ -122,8 +127,11 @@ class LabelTrace:
         return rows
 
     def _scores(self) -> list[list[str]]:
-        start = self.steps[0].scores + self.steps[0].penalties
-        order = np.argsort(-start, kind="stable")[:SHOWN_LABELS]
+        start, penalties = self.steps[0].scores, self.steps[0].penalties
+        if penalties is None:  # the scores are the same at every step
+            order = np.argsort(-start, kind="stable")[:SHOWN_LABELS]
+            return [["label", "score"]] + [[str(self.labels[k]), f"{start[k]:.4f}"] for k in order]
+        order = np.argsort(-(start + penalties), kind="stable")[:SHOWN_LABELS]
         rows = [["score - penalty", *(f"step {n}" for n in range(1, len(self.steps) + 1))]]
         for label in order:
             cells = [
@@ -143,6 +151,10 @@ def _table(rows: list[list[str]]) -> str:
     return "\n".join([lines[0], "─" * max(map(len, lines)), *lines[1:]])
 
 
+def _figure(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.4f}"
+
+
 def _plain(label: Hashable) -> Any:
     if isinstance(label, float) and not isfinite(label):
         return str(label)  # JSON has no infinity
@@ -152,15 +164,16 @@ def _plain(label: Hashable) -> Any:
 SHOWN_REJECTED = 2
 """How many of the rejected choices a printed tree shows at each node, the nearest misses."""
 
-Status = Literal["kept", "known", "rejected", "truncated"]
+Status = Literal["kept", "known", "followed", "rejected", "truncated"]
 
 
 @dataclass(slots=True, eq=False)
 class Branch:
     """One choice at one prefix, and what grew below it.
 
-    ``status`` is "kept", "known" (given from the start), "rejected" (``reason`` says why), or
-    "truncated" (accepted, but cut off at a bound). A kept end symbol closes the prefix.
+    ``status`` is "kept", "known" (given from the start), "followed" (explored, but nothing below
+    is in the set), "rejected" (``reason`` says why), or "truncated" (accepted, but cut off at a
+    bound). A kept end symbol closes the prefix.
     """
 
     choice: str
@@ -243,9 +256,32 @@ def trace_growth(
     for level, below in pairwise(levels):
         current = [_branches(below, row, rule, vocabulary) for row in range(len(below.nodes))]
         for row, (parent, token) in enumerate(zip(level.parent, level.token, strict=True)):
+            _mark_end(current[row][END], vocabulary.decode(below.prefix[row].tolist()) in result)
             above[parent][int(token)].below = _best_first(current[row])
         above = current
-    return SequenceTrace(_best_first(roots), result, truncated)
+    branches = _best_first(roots)
+    for branch in branches:
+        _mark_followed(branch, truncated)
+    return SequenceTrace(branches, result, truncated)
+
+
+def _mark_end(end: Branch, is_in_result: bool) -> None:
+    """Some rules choose among finished sequences, and a set has a largest size."""
+    if end.status == "kept" and not is_in_result:
+        end.status = "rejected"
+        end.reason = "other sequences were chosen"
+
+
+def _mark_followed(branch: Branch, truncated: bool) -> bool:
+    """Mark branches that lead to no element of the set; returns whether this one leads to one."""
+    leads_on = [_mark_followed(below, truncated) for below in branch.below]
+    if branch.status == "truncated" and not truncated:  # it could not have changed the set
+        branch.status, branch.reason = "followed", ""
+    if branch.is_end or branch.status != "kept":
+        return branch.status in ("kept", "known", "truncated")
+    if not any(leads_on):
+        branch.status = "followed"
+    return any(leads_on)
 
 
 def _branches(level: GrownLevel, row: int, rule: Rule, vocabulary: Vocabulary) -> dict[int, Branch]:
@@ -271,10 +307,10 @@ def _best_first(branches: dict[int, Branch]) -> list[Branch]:
 
 
 def _drawn(branches: list[Branch], margin: str) -> list[str]:
-    chosen = [branch for branch in branches if branch.status != "rejected"]
-    rejected = [branch for branch in branches if branch.status == "rejected"]
-    shown = chosen + rejected[:SHOWN_REJECTED]
-    hidden = len(rejected) - SHOWN_REJECTED
+    chosen = [branch for branch in branches if branch.status not in ("followed", "rejected")]
+    others = [branch for branch in branches if branch.status in ("followed", "rejected")]
+    shown = chosen + others[:SHOWN_REJECTED]
+    hidden = len(others) - SHOWN_REJECTED
     lines = []
     for number, branch in enumerate(shown, 1):
         last = number == len(shown) and hidden <= 0
@@ -283,7 +319,8 @@ def _drawn(branches: list[Branch], margin: str) -> list[str]:
         lines.append(
             f"{margin}{joint}{branch.choice}  {branch.probability:.4f} {branch.status}{remark}"
         )
-        lines += _drawn(branch.below, margin + bar)
+        if branch.status != "followed":
+            lines += _drawn(branch.below, margin + bar)
     if hidden > 0:
-        lines.append(f"{margin}└─ … {hidden} more rejected")
+        lines.append(f"{margin}└─ … {hidden} more not kept")
     return lines

@@ -14,6 +14,7 @@ from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.preprocessing import QuantileTransformer, StandardScaler, normalize
 
 from setlearn.nodes import BoolArray, FloatArray, IntArray
+from setlearn.savable import savable
 
 __all__ = ["CityBlock", "Cosine", "KernelLabels", "Platt", "Similarity"]
 
@@ -26,6 +27,7 @@ STEEPEST = 50.0
 """The largest slope of a calibration curve: without it, separable decisions would give a step."""
 
 
+@savable()
 class KernelLabels:
     """P(label | x) by ridge regression on the similarity of x to each training row.
 
@@ -142,6 +144,7 @@ class Similarity(Protocol):
         ...
 
 
+@savable()
 class CityBlock:
     """The Laplace kernel exp(-width · distance), for dense rows.
 
@@ -191,6 +194,7 @@ class CityBlock:
         return np.hstack([part / unit for part, unit in zip(parts, self.units_, strict=True)])
 
 
+@savable()
 class Cosine:
     """The cosine between sparse rows, as usual for texts; it has no width."""
 
@@ -229,6 +233,7 @@ def _unit_rows(X: Any) -> sparse.csr_array:
     return unit
 
 
+@savable()
 @dataclass(frozen=True, slots=True, eq=False)
 class Platt:
     """One logistic curve per label: P = 1 / (1 + exp(-(slope · decision + intercept)))."""

@@ -10,6 +10,7 @@ from sklearn.utils.validation import _num_samples
 from setlearn.errors import DataError, KindError, ParameterError
 from setlearn.learners.multi_label_network import MultiLabelNetwork
 from setlearn.networks import network_named
+from setlearn.savable import savable
 from setlearn.sequence_inputs import Inputs, learn_inputs
 from setlearn.vocabulary import Split, Tokeniser
 
@@ -28,6 +29,7 @@ BLOCK_ROWS = 1024
 """Inputs that prediction handles at once."""
 
 
+@savable()
 class SequenceSigmoidNetwork(MultiLabelNetwork):
     """A network that reads a sequence and has one sigmoid per label.
 
@@ -102,7 +104,8 @@ class SequenceSigmoidNetwork(MultiLabelNetwork):
                 f"network must be a recipe with a method build(n_choices=, n_tokens=, "
                 f"n_features=), such as setlearn.networks.LSTM(), got {recipe!r}"
             )
-        network: nn.Module = recipe.build(n_choices=len(self.classes_), **self.reader_.sizes)
+        sizes: dict[str, Any] = self.reader_.sizes
+        network: nn.Module = recipe.build(n_choices=len(self.classes_), **sizes)
         return network
 
     def __sklearn_tags__(self) -> Any:

@@ -10,6 +10,7 @@ from scipy.special import logit
 from sklearn.ensemble import ExtraTreesRegressor
 
 from setlearn.nodes import BoolArray, Examples, FloatArray
+from setlearn.savable import savable
 
 __all__ = ["SetForest"]
 
@@ -22,6 +23,7 @@ MOST_EXAMPLES = 200
 CHUNK_ROWS = 4096
 
 
+@savable()
 class SetForest:
     """Extremely randomised trees for all labels together.
 

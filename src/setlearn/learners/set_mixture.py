@@ -22,6 +22,7 @@ from sklearn.utils.validation import (
 from setlearn.learners.kernel_ridge import KernelLabels
 from setlearn.learners.set_forest import SetForest
 from setlearn.nodes import BoolArray, Examples, FloatArray
+from setlearn.savable import savable
 
 __all__ = ["LinearLabels", "SetMixture"]
 
@@ -29,6 +30,7 @@ MOST_KERNEL_ROWS = 5000
 """With more rows than this, kernel ridge regression would take too long."""
 
 
+@savable()
 class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklearn has no types
     """The average of a smooth model and a forest, on the scale of log-odds.
 
@@ -146,6 +148,7 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         return X.toarray() if is_sparse and fitted_on_dense else X
 
 
+@savable()
 class LinearLabels:
     """P(label | x) by one logistic regression per label: for more rows than a kernel can handle.
 

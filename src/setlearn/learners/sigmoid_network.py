@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 from setlearn.errors import DataError, ParameterError
 from setlearn.learners.multi_label_network import MultiLabelNetwork, dense, is_sparse
 from setlearn.networks.training_settings import check_share
+from setlearn.savable import savable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,6 +28,7 @@ BLOCK_ENTRIES = 4_000_000
 """Input values that prediction handles at once: about 32 MB."""
 
 
+@savable()
 class SigmoidNetwork(MultiLabelNetwork):
     """A dense network with one sigmoid per label, trained by binary cross entropy.
 

@@ -11,6 +11,7 @@ from torch.nn.utils.rnn import pack_padded_sequence
 
 from setlearn.networks.recipe import Loss, NetworkRecipe
 from setlearn.networks.sequence_network import SequenceNetwork, State
+from setlearn.savable import savable
 
 if TYPE_CHECKING:
     from setlearn.nodes import IntArray
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["LSTM", "LSTMNetwork"]
 
 
+@savable()
 class LSTM(NetworkRecipe):
     """The paper's encoder–decoder. The default sizes are the paper's.
 

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from setlearn.errors import ParameterError
+from setlearn.savable import savable
 
 __all__ = ["Schedule", "Training", "TrainingPlan", "TrainsNetwork", "check_count", "check_share"]
 
@@ -21,6 +22,7 @@ WARM_UP = 0.15
 """The share of a one-cycle schedule in which the learning rate rises."""
 
 
+@savable(skipped=("checkpoint",))  # a saved model is no training run
 class Training(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
     """How to train a network. What is left at None is set to what suits the network.
 

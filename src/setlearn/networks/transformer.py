@@ -25,6 +25,7 @@ from setlearn.networks.recipe import Loss, NetworkRecipe
 from setlearn.networks.sequence_network import SequenceNetwork, State
 from setlearn.networks.training_settings import check_share
 from setlearn.nodes import IntArray
+from setlearn.savable import savable
 from setlearn.trie import END, Trie
 
 __all__ = ["Transformer", "TransformerNetwork"]
@@ -43,6 +44,7 @@ FARTHEST = 16
 """The largest distance between positions that attention distinguishes, in either direction."""
 
 
+@savable()
 class Transformer(NetworkRecipe):
     """A small encoder–decoder with attention and a copy head.
 

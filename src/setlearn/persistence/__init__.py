@@ -1,8 +1,14 @@
-"""Models on disk: a folder without any code in it, written whole and checked before it is used."""
+"""Models on disk: a folder without any code in it, written completely and checked when read."""
 
 from setlearn.persistence.folder import check_place
-from setlearn.persistence.models import SavedModel, check_can_save, load, read_model, save
-from setlearn.persistence.rescue import rescue_model
+from setlearn.persistence.models import (
+    SavedModel,
+    check_can_save,
+    load,
+    read_model,
+    rescue_model,
+    save,
+)
 
 __all__ = [
     "SavedModel",

@@ -5,17 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["facts_of", "model_card"]
-
-
-def facts_of(model: Any) -> dict[str, Any]:
-    """What can be said of a fitted model in a few words and numbers."""
-    facts: dict[str, Any] = model.facts()
-    return facts
+__all__ = ["model_card"]
 
 
 def model_card(facts: Mapping[str, Any], about: Mapping[str, Any]) -> str:
-    """The card as Markdown; ``about`` is what was told when the model was saved."""
+    """Write the card of a model.
+
+    Parameters
+    ----------
+    facts : mapping
+        What the model says about itself.
+    about : mapping
+        What was passed to ``save`` as ``about``. "name" is the title, mappings become tables and
+        lists become lists.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
     lines = [
         f"# {about.get('name', 'A setlearn model')}",
         "",
@@ -31,11 +39,12 @@ def model_card(facts: Mapping[str, Any], about: Mapping[str, Any]) -> str:
         "",
         *_table("The model", facts),
     ]
-    for part, told in about.items():
-        if isinstance(told, Mapping):
-            lines += _table(part.capitalize(), told)
-        elif isinstance(told, list | tuple):
-            lines += [f"## {part.capitalize()}", "", *(f"- {_cell(one)}" for one in told), ""]
+    for title, content in about.items():
+        if isinstance(content, Mapping):
+            lines += _table(title.capitalize(), content)
+        elif isinstance(content, list | tuple):
+            items = [f"- {_cell(item)}" for item in content]
+            lines += [f"## {title.capitalize()}", "", *items, ""]
     return "\n".join(lines).rstrip() + "\n"
 
 

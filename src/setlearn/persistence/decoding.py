@@ -1,32 +1,38 @@
-"""From data back to a fitted model: nothing is run, imported or believed that is not known."""
+"""From data back to a fitted model: nothing is run or imported that setlearn does not know."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from setlearn.errors import ModelError, SetlearnError
+from setlearn.persistence.audit.objects import check_structure
+from setlearn.persistence.classes import class_at, new_object, place_of, spec_of
 from setlearn.persistence.encoding import TYPES, Encoded, is_sound
-from setlearn.persistence.networks import OWNERS, rebuilt_network
-from setlearn.persistence.registry import new_object
-from setlearn.persistence.structure import check_structure
+from setlearn.savable import Saved
+
+if TYPE_CHECKING:
+    from torch import nn
 
 __all__ = ["decode"]
 
-LAST = "scorer_"
-"""The one attribute that shares its network with its owner, so that it comes after it."""
-
 FLOATS = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}
 
-MOST_LETTERS = 200_000_000
+MAX_LETTERS = 200_000_000
 """Of an array of texts, each as wide as the longest: 800 MB."""
 
 
 def decode(data: Encoded) -> Any:
-    """Put a model together again."""
+    """Put a model together again.
+
+    Raises
+    ------
+    ModelError
+        If its parts do not fit together.
+    """
     decoder = _Decoder(data)
     try:
         model = decoder.decode(data.config)
@@ -34,7 +40,7 @@ def decode(data: Encoded) -> Any:
         decoder.check_all_used()
     except ModelError:
         raise
-    except SetlearnError as error:  # of a network, say, whose sizes it would not take
+    except SetlearnError as error:  # such as a network that refuses its sizes
         raise _damaged(error) from error
     except (ArithmeticError, LookupError, RecursionError) as error:
         raise _damaged(error) from error
@@ -64,31 +70,38 @@ class _Decoder:
         return READERS[tag](self, node)
 
     def check_all_used(self) -> None:
-        """Raise if there are arrays that belong to nothing."""
+        """Raise if there are arrays that are not part of the model."""
         left = sorted(set(self.data.tensors) - self.used)
         if left:
-            raise ModelError(f"the model holds the array {left[0]!r:.80}, which is part of nothing")
+            raise ModelError(f"the model holds the array {left[0]!r:.80}, which is not part of it")
 
     def _object(self, node: dict[str, Any]) -> Any:
-        name, coded = node["!object"], {k: v for k, v in node.items() if k != "!object"}
-        networks = {k: part for k, part in coded.items() if _is_network(part)}
-        later = {k: part for k, part in coded.items() if k == LAST}
-        state = {k: self.decode(part) for k, part in coded.items() if k not in {*networks, *later}}
-        for attribute, part in networks.items():
-            state[attribute] = self._shared_or_built(name, state, part["!network"])
-        state |= {k: self.decode(part) for k, part in later.items()}
-        return new_object(name, state)
+        kind = class_at(node["!object"])
+        spec = spec_of(kind) or Saved()
+        coded = {name: part for name, part in node.items() if name != "!object"}
+        networks = {name: part["!network"] for name, part in coded.items() if _is_network(part)}
+        # What shares the network of this object comes after it.
+        later = [name for name, part in coded.items() if _shares(part, networks.values())]
+        state: dict[str, Any] = {}
+        for name in [name for name in coded if name not in later] + later:
+            if name in networks:
+                state[name] = self._network(kind, state, networks[name])
+            else:
+                state[name] = self._attribute(coded[name], name in spec.infinite)
+        return new_object(kind, {name: state[name] for name in coded})
 
-    def _shared_or_built(self, name: str, state: dict[str, Any], place: str) -> Any:
+    def _attribute(self, node: Any, infinite: bool) -> Any:
+        if isinstance(node, dict) and "!tensor" in node:
+            return self._tensor(node, infinite)
+        return self.decode(node)
+
+    def _network(self, kind: type[Any], state: dict[str, Any], place: str) -> Any:
         if place not in self.networks:
-            if name not in OWNERS:
-                raise ModelError(f"the model's {name} has a network, but none belongs there")
             prefix = f"{place}/"
             weights = {k: v for k, v in self.data.tensors.items() if k.startswith(prefix)}
             self.used |= set(weights)
-            owner = new_object(name, state)
             weights = {k.removeprefix(prefix): v for k, v in weights.items()}
-            self.networks[place] = rebuilt_network(name, owner, weights)
+            self.networks[place] = _rebuilt(kind, state, weights)
         return self.networks[place]
 
     def _vocabulary(self, node: dict[str, Any]) -> Any:
@@ -97,14 +110,14 @@ class _Decoder:
             self.arrays[place] = self.decode(self.data.vocabulary[place])
         return self.arrays[place]
 
-    def _tensor(self, node: dict[str, Any]) -> NDArray[Any]:
+    def _tensor(self, node: dict[str, Any], infinite: bool = False) -> NDArray[Any]:
         place = node["!tensor"]
+        array = self.data.tensors[place]
+        if not is_sound(array, infinite=infinite):
+            raise ModelError(f"the model's {place} holds NaN or infinity; it is damaged")
         if place not in self.arrays:
             self.used.add(place)
-            array = self.data.tensors[place]
-            if not is_sound(array, place):
-                raise ModelError(f"the model's {place} holds NaN or infinity; it is damaged")
-            # Copies, for what safetensors gives cannot be written to.
+            # Copies, because the arrays of safetensors cannot be written to.
             by_columns = node.get("order") == "F"
             self.arrays[place] = array.copy(order="F" if by_columns else "C")
         return self.arrays[place]
@@ -117,9 +130,9 @@ class _Decoder:
             flat = flat.astype(dtype)
         elif dtype.kind == "U":
             texts = [str(value) for value in flat]
-            # All become as wide as the longest, which must not take more room than is there.
-            if max(map(len, texts), default=0) * len(texts) > MOST_LETTERS:
-                raise ModelError("the model's texts would take too much room; it is damaged")
+            # All become as wide as the longest, which must not take more memory than there is.
+            if max(map(len, texts), default=0) * len(texts) > MAX_LETTERS:
+                raise ModelError("the model's texts would take too much memory; it is damaged")
             flat = np.array(texts, dtype=str)
         return flat.reshape([int(size) for size in node["shape"]])
 
@@ -127,7 +140,7 @@ class _Decoder:
         name = node["!sparse"]
         kind = TYPES[name] if name.startswith(("csr_", "csc_")) else None
         if kind is None:
-            raise ModelError(f"the model holds a sparse {name!r:.40}, which none has")
+            raise ModelError(f"the model holds a sparse {name!r:.40}, which no model has")
         data, indices, indptr = (self.decode(node[k]) for k in ("data", "indices", "indptr"))
         matrix = kind((data, indices, indptr), shape=tuple(map(int, node["shape"])))
         matrix.check_format(full_check=True)
@@ -142,7 +155,7 @@ class _Decoder:
     def _sklearn(self, node: dict[str, Any]) -> Any:
         number = node["!sklearn"]
         if not 0 <= number < len(self.data.sklearn):
-            raise IndexError("a part of scikit-learn's is missing")
+            raise IndexError("an object of scikit-learn is missing")
         return self.data.sklearn[number]
 
 
@@ -162,18 +175,85 @@ READERS: Mapping[str, Callable[[_Decoder, dict[str, Any]], Any]] = {
     "!type": lambda _, node: TYPES[node["!type"]],
     "!vocabulary": _Decoder._vocabulary,
 }
-"""What each name that begins with "!" stands for."""
+"""How to read each object whose first key begins with "!"."""
 
 
 def _dtype(name: object) -> np.dtype[Any]:
     dtype = np.dtype(str(name))
     if dtype.kind not in "biufOU" or dtype.itemsize > 4096:
-        raise ModelError(f"the model names the number type {name!r:.40}, which none has")
+        raise ModelError(f"the model names the number type {name!r:.40}, which no model has")
     return dtype
 
 
 def _is_network(node: Any) -> bool:
     return isinstance(node, Mapping) and set(node) == {"!network"}
+
+
+def _shares(node: Any, places: Collection[str]) -> bool:
+    """Whether a part holds one of these networks, which is built elsewhere."""
+    return bool(places) and any(place in places for place in _networks_in(node))
+
+
+def _networks_in(node: Any) -> Iterator[Any]:
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if _is_network(part):
+            yield part["!network"]
+        elif isinstance(part, dict):
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part
+
+
+def _rebuilt(
+    kind: type[Any], state: dict[str, Any], weights: Mapping[str, NDArray[Any]]
+) -> nn.Module:
+    """The network of a class, built without memory and given weights that fit exactly."""
+    import torch
+
+    name = kind.__name__
+    if not hasattr(kind, "new_network"):
+        raise ModelError(f"the model's {name} has a network, but none belongs there")
+    owner = new_object(kind, state)
+    _check_layers(name, owner, weights)
+    # A recipe of the user's own may look at values, which tensors without memory do not have.
+    are_known = all(place_of(recipe) is not None for recipe in _recipes(owner))
+    with torch.device("meta" if are_known else "cpu"):
+        network: nn.Module = owner.new_network().double()
+    wanted = dict(network.state_dict())
+    if set(wanted) != set(weights):
+        raise _misfit(name, sorted(set(wanted) ^ set(weights))[0])
+    for key, tensor in wanted.items():
+        array = weights[key]
+        same_kind = (array.dtype.kind == "f") == tensor.is_floating_point()
+        if tuple(tensor.shape) != array.shape or not same_kind:
+            raise _misfit(name, key)
+        if not is_sound(array):
+            raise ModelError(f"the weights {key!r} of the model's {name} hold NaN; it is damaged")
+    tensors = {key: torch.from_numpy(np.array(array)) for key, array in weights.items()}
+    network.load_state_dict(tensors, assign=True)
+    network.requires_grad_(False)
+    return network.eval()
+
+
+def _check_layers(name: str, owner: Any, weights: Mapping[str, NDArray[Any]]) -> None:
+    """Raise if there would be more layers than weights: building them could take for ever."""
+    for sizes in (owner, *_recipes(owner)):
+        for key, size in vars(sizes).items():
+            if key.endswith("_layers") and isinstance(size, int) and size > len(weights):
+                raise _misfit(name, key)
+
+
+def _recipes(owner: Any) -> list[Any]:
+    return [part for part in vars(owner).values() if hasattr(part, "build")]
+
+
+def _misfit(name: str, key: str) -> ModelError:
+    return ModelError(
+        f"the weights of the model's {name} do not fit its sizes ({key!r:.80}); "
+        "it is damaged, or was not written by setlearn"
+    )
 
 
 def _damaged(error: Exception) -> ModelError:

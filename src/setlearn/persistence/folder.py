@@ -1,34 +1,51 @@
-"""A folder of files that is written whole or not at all, and checked before it is believed."""
+"""The folder of a model: written completely or not at all, and checked when it is read."""
 
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import stat
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from setlearn.durable_files import sync_folder, write_durably
 from setlearn.errors import ModelError, ParameterError
 from setlearn.persistence.manifest import MANIFEST_NAME, FileFacts, Manifest
-from setlearn.persistence.unfinished import unfinished_folder
 
-__all__ = ["check_place", "read_folder", "write_folder"]
+__all__ = ["check_place", "read_folder", "unfinished_folder", "write_folder"]
 
-LARGEST_MANIFEST = 1_000_000
+MAX_MANIFEST_BYTES = 1_000_000
 
-MOST_READINGS = 100
-"""How often a model may be replaced while it is read, before that is given up."""
+MAX_READINGS = 100
+"""How often a model may be replaced while it is read, before reading fails."""
 
-# Never through a link, and never waiting at a pipe; not all systems know both.
+HOUR = 3600.0
+
+# Follow no link, and do not wait at a pipe; not all systems have both flags.
 CAREFULLY = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
-    """Write a model's folder. A crash at any moment leaves the old one or the new one, whole.
+    """Write a model's folder. After a crash at any moment the old or the new one is there, whole.
 
-    The new folder is finished under another name. The old one then steps aside, and is deleted
-    only when the new one stands in its place; `read_folder` finds it where it has stepped to.
+    The new folder is finished under another name. The old one is then renamed, and deleted only
+    when the new one is in its place. Until then `read_folder` finds it under that name.
+
+    Parameters
+    ----------
+    path : Path
+    files : mapping from str to bytes
+        The content of each file but the manifest, which is made here.
+
+    Raises
+    ------
+    ParameterError
+        If the place is taken by something else than a model.
+    ModelError
+        If the files cannot be written.
     """
     path = path.absolute()
     check_place(path)
@@ -43,17 +60,17 @@ def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
             _put_in_place(unfinished, path)
     except OSError as error:
         raise ModelError(
-            f"the model could not be written to {path} ({error.strerror or error}); make room "
-            "there or choose another place. A model that was there before still is"
+            f"the model could not be written to {path} ({error.strerror or error}); free some "
+            "space or choose another folder. A model that was there before is still there"
         ) from error
 
 
 def read_folder(path: Path) -> tuple[Manifest, dict[str, bytes]]:
-    """The manifest and the content of every file: each read once, and checked as it was read.
+    """Read the manifest and every file. Each is read once, and what was read is checked.
 
-    A model that is replaced while it is read is read again.
+    If the model is replaced meanwhile, it is read again.
     """
-    for _ in range(MOST_READINGS):
+    for _ in range(MAX_READINGS):
         before = _identity(path)
         try:
             return _read_now(path)
@@ -64,11 +81,11 @@ def read_folder(path: Path) -> tuple[Manifest, dict[str, bytes]]:
 
 
 def _read_now(path: Path) -> tuple[Manifest, dict[str, bytes]]:
-    folder = path if path.is_dir() else _stepped_aside(path)
+    folder = path if path.is_dir() else _old_name(path)
     if not folder.is_dir():
-        kind = "is a file, but a model is a folder" if path.exists() else "is not there"
-        raise ModelError(f"the model {path} {kind}; give the folder that save wrote")
-    content = _read_file(folder, MANIFEST_NAME, LARGEST_MANIFEST)
+        kind = "is a file, but a model is a folder" if path.exists() else "does not exist"
+        raise ModelError(f"the model {path} {kind}; pass the folder that save wrote")
+    content = _read_file(folder, MANIFEST_NAME, MAX_MANIFEST_BYTES)
     manifest = Manifest.parse(content)
     _check_no_others(folder, manifest)
     files = {}
@@ -77,13 +94,13 @@ def _read_now(path: Path) -> tuple[Manifest, dict[str, bytes]]:
         if FileFacts.of(files[name]) != facts:
             raise ModelError(
                 f"{folder / name} is not as it was saved (its size or SHA-256 differs from the "
-                "manifest's); the model is damaged or was changed: get it again"
+                "manifest); the model is damaged or was changed: get it again"
             )
     return manifest, files
 
 
 def _identity(path: Path) -> tuple[int, ...] | None:
-    """What changes when another folder takes the place; None where there is none."""
+    """What changes when another folder is put at the path; None if there is no folder."""
     try:
         facts = os.stat(path)
     except OSError:
@@ -92,24 +109,32 @@ def _identity(path: Path) -> tuple[int, ...] | None:
 
 
 def _put_in_place(new: Path, path: Path) -> None:
-    aside = _stepped_aside(path)
+    old = _old_name(path)
     if path.exists():
-        shutil.rmtree(aside, ignore_errors=True)  # left by a crash after the new one was in place
-        os.rename(path, aside)
+        shutil.rmtree(old, ignore_errors=True)  # left by a crash
+        os.rename(path, old)
     os.rename(new, path)
     sync_folder(path.parent)
-    shutil.rmtree(aside, ignore_errors=True)
+    shutil.rmtree(old, ignore_errors=True)
 
 
-def _stepped_aside(path: Path) -> Path:
+def _old_name(path: Path) -> Path:
     path = path.absolute()
     return path.parent / f".{path.name}.before"
 
 
 def check_place(path: Path) -> None:
-    """Raise unless the place is free, or holds a model and nothing else: all of it will go."""
+    """Raise unless a model can be saved there.
+
+    Either nothing is there yet, or an empty folder, or a model that may be replaced.
+
+    Raises
+    ------
+    ParameterError
+        If something else is there.
+    """
     if path.is_symlink():
-        raise ParameterError(f"{path} is a symbolic link; give the folder itself")
+        raise ParameterError(f"{path} is a symbolic link; pass the folder itself")
     if path.is_dir():
         _check_only_a_model(path)
     elif path.exists():
@@ -117,20 +142,22 @@ def check_place(path: Path) -> None:
 
 
 def _check_only_a_model(folder: Path) -> None:
-    """Raise where more than a model would be lost; a damaged model is no loss."""
+    """Raise if other files would be lost. A damaged model may be replaced."""
     try:
-        there = list(folder.iterdir())
-        if not there:
+        entries = list(folder.iterdir())
+        if not entries:
             return
-        manifest = Manifest.parse(_read_file(folder, MANIFEST_NAME, LARGEST_MANIFEST))
+        manifest = Manifest.parse(_read_file(folder, MANIFEST_NAME, MAX_MANIFEST_BYTES))
     except (ModelError, OSError) as error:
         raise ParameterError(
-            f"{folder} holds other things than a model of setlearn; choose another name, or move "
+            f"{folder} holds other things than a setlearn model; choose another name, or move "
             "them elsewhere"
         ) from error
     own = {MANIFEST_NAME, *manifest.files}
     others = sorted(
-        one.name for one in there if one.name not in own or (one.is_dir() and not one.is_symlink())
+        entry.name
+        for entry in entries
+        if entry.name not in own or (entry.is_dir() and not entry.is_symlink())
     )
     if others:
         raise ParameterError(
@@ -141,12 +168,12 @@ def _check_only_a_model(folder: Path) -> None:
 
 def _check_no_others(folder: Path, manifest: Manifest) -> None:
     try:
-        there = {name for name in os.listdir(folder) if not name.startswith(".")}
+        names = {name for name in os.listdir(folder) if not name.startswith(".")}
     except OSError as error:
         raise ModelError(
             f"{folder} cannot be read ({error.strerror}); is it still there?"
         ) from error
-    others = sorted(there - {MANIFEST_NAME, *manifest.files})
+    others = sorted(names - {MANIFEST_NAME, *manifest.files})
     if others:
         raise ModelError(
             f"{folder} also holds {others[0]!r:.80}, which is not in the manifest; a model has no "
@@ -154,7 +181,7 @@ def _check_no_others(folder: Path, manifest: Manifest) -> None:
         )
 
 
-def _read_file(folder: Path, name: str, largest: int) -> bytes:
+def _read_file(folder: Path, name: str, max_bytes: int) -> bytes:
     """A regular file of the folder itself, no larger than it should be."""
     path = folder / name
     try:
@@ -162,12 +189,73 @@ def _read_file(folder: Path, name: str, largest: int) -> bytes:
             facts = os.fstat(file.fileno())
             if not stat.S_ISREG(facts.st_mode) or path.is_symlink():
                 raise ModelError(f"{path} is not a regular file; a model holds nothing else")
-            if facts.st_size > largest:
+            if facts.st_size > max_bytes:
                 raise ModelError(f"{path} is larger than it should be; the model is damaged")
-            # Not by what the manifest says: room is made for all that is asked for.
+            # Not the size of the manifest: memory is allocated for all that is asked for.
             return file.read(facts.st_size + 1)
     except OSError as error:
         raise ModelError(
-            f"{path} cannot be read ({error.strerror or error}); the model is not whole, or it is "
-            "not one of setlearn's"
+            f"{path} cannot be read ({error.strerror or error}); the model is incomplete, or it "
+            "is not a setlearn model"
         ) from error
+
+
+@contextmanager
+def unfinished_folder(path: Path) -> Iterator[Path]:
+    """A new folder beside ``path`` to write in. If it still exists at the end, it is deleted.
+
+    The writer holds a lock on the folder, which the system releases if the process dies. So
+    folders that killed processes left behind are recognised, and deleted here too.
+    """
+    for leftover in path.parent.glob(f".{_literal(path.name)}.saving-*"):
+        if (lock := _locked(leftover)) is not None:
+            shutil.rmtree(leftover, ignore_errors=True)
+            os.close(lock)
+        elif not _can_lock() and time.time() - leftover.stat().st_mtime > HOUR:
+            shutil.rmtree(leftover, ignore_errors=True)
+    folder, lock = _new_folder(path)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def _new_folder(path: Path) -> tuple[Path, int | None]:
+    while True:
+        folder = path.parent / f".{path.name}.saving-{secrets.token_hex(4)}"
+        folder.mkdir()
+        lock = _locked(folder)
+        # Another process may have deleted it as a leftover just before the lock.
+        if folder.exists() and (lock is not None or not _can_lock()):
+            return folder, lock
+        if lock is not None:
+            os.close(lock)
+
+
+def _locked(folder: Path) -> int | None:
+    """A handle that holds the folder's lock; None if another process has it, or without locks."""
+    if not _can_lock():
+        return None
+    import fcntl
+
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return None  # it was deleted
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        return None
+    return handle
+
+
+def _can_lock() -> bool:
+    return os.name == "posix"
+
+
+def _literal(name: str) -> str:
+    """A glob pattern that matches this name only."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)

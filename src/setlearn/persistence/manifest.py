@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -13,15 +12,19 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Self
 
 from setlearn.errors import ModelError
+from setlearn.strict_json import StrictJsonError, parse_strict_json
 
 __all__ = ["FORMAT", "MANIFEST_NAME", "Manifest", "parse_json"]
 
-FORMAT = 1
-"""Raised when older versions could no longer read what is written; all before it stay readable."""
+FORMAT = 2
+"""The number rises when older versions could not read what is written. See `older_formats`."""
 
 MANIFEST_NAME = "manifest.json"
 
 DEPENDENCIES = ("numpy", "scipy", "scikit-learn", "torch", "safetensors", "skops")
+
+MAX_DEPTH = 400
+"""Of lists and objects in each other."""
 
 # A plain name of a kind that models have: no folders, nothing hidden, nothing that is executed.
 FILE_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9-]{0,60}\.(json|safetensors|skops|md)")
@@ -36,7 +39,7 @@ class FileFacts:
 
     @classmethod
     def of(cls, content: bytes) -> Self:
-        """The facts of a content."""
+        """Describe a content."""
         return cls(len(content), hashlib.sha256(content).hexdigest())
 
 
@@ -59,83 +62,83 @@ class Manifest:
 
     @classmethod
     def parse(cls, content: bytes) -> Self:
-        """Read a manifest, refusing all that it should not say."""
-        told = parse_json(content, MANIFEST_NAME)
-        if not isinstance(told, dict) or not _is_count(told.get("format")):
+        """Read a manifest strictly.
+
+        Raises
+        ------
+        ModelError
+            If it is damaged, or of a format that this version does not know.
+        """
+        entries = parse_json(content, MANIFEST_NAME)
+        if not isinstance(entries, dict) or not _is_count(entries.get("format")):
             raise ModelError(
                 f"{MANIFEST_NAME} names no format number; this is not a manifest of setlearn, "
                 "or it is damaged"
             )
-        if not 1 <= told["format"] <= FORMAT:
+        if not 1 <= entries["format"] <= FORMAT:
             raise ModelError(
-                f"the model has the format {told['format']}, and this version of setlearn reads "
+                f"the model has the format {entries['format']}, and this version of setlearn reads "
                 f"formats 1 to {FORMAT}; install the version that wrote it "
-                f"({told.get('setlearn', 'unknown')!r:.40}) or a later one"
+                f"({entries.get('setlearn', 'unknown')!r:.40}) or a later one"
             )
-        files, writer = told.get("files"), told.get("setlearn")
-        tools: Any = told.get("dependencies")
-        if not (isinstance(files, dict) and _are_texts(tools) and isinstance(writer, str)):
+        files, writer = entries.get("files"), entries.get("setlearn")
+        packages: Any = entries.get("dependencies")
+        if not (isinstance(files, dict) and _are_texts(packages) and isinstance(writer, str)):
             raise ModelError(f"{MANIFEST_NAME} does not list files and versions; it is damaged")
-        return cls(told["format"], writer, tools, {n: _facts(n, f) for n, f in files.items()})
+        facts = {name: _facts(name, entry) for name, entry in files.items()}
+        return cls(entries["format"], writer, packages, facts)
 
     def to_json(self) -> bytes:
-        """The manifest as it stands in the file."""
+        """The content of the file."""
         return json.dumps(asdict(self), indent=2).encode()
 
 
 def parse_json(content: bytes, name: str) -> Any:
-    """JSON in UTF-8, without repeated names and without numbers that JSON does not know."""
+    """Read a JSON file of a model strictly.
+
+    Parameters
+    ----------
+    content : bytes
+    name : str
+        The name of the file, for the message.
+
+    Returns
+    -------
+    None, bool, int, float, str, list or dict
+
+    Raises
+    ------
+    ModelError
+        If it is not strict JSON. Labels may hold lone surrogates, which Python's strings can.
+    """
     try:
-        return json.loads(
-            content.decode(),
-            object_pairs_hook=_without_repeats,
-            parse_constant=_refuse_constant,
-            parse_float=_finite,
-        )
-    except (ValueError, RecursionError) as error:
+        return parse_strict_json(content, max_depth=MAX_DEPTH, allow_surrogates=True)
+    except StrictJsonError as error:
         raise ModelError(f"{name} is damaged: {error}") from error
 
 
-def _facts(name: str, told: Any) -> FileFacts:
+def _facts(name: str, entry: Any) -> FileFacts:
     if not FILE_NAME.fullmatch(name) or name == MANIFEST_NAME:
         raise ModelError(
             f"{MANIFEST_NAME} lists the file {name!r:.80}, which no model has; the model was not "
             "written by setlearn, and nothing of it was read"
         )
-    size: Any = told.get("size") if isinstance(told, dict) else None
-    digest: Any = told.get("sha256") if isinstance(told, dict) else None
+    size: Any = entry.get("size") if isinstance(entry, dict) else None
+    digest: Any = entry.get("sha256") if isinstance(entry, dict) else None
     if not (_is_count(size) and isinstance(digest, str) and re.fullmatch("[0-9a-f]{64}", digest)):
-        raise ModelError(f"{MANIFEST_NAME} does not tell size and SHA-256 of {name}; it is damaged")
+        raise ModelError(f"{MANIFEST_NAME} lacks the size or SHA-256 of {name}; it is damaged")
     return FileFacts(size, digest)
 
 
 @cache  # looking them up takes longer than writing a small model
 def _installed() -> dict[str, str]:
-    found = {}
+    versions = {}
     for name in DEPENDENCIES:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "not installed"
-    return found
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    names = dict(pairs)
-    if len(names) < len(pairs):
-        raise ValueError("a name stands twice in one object")
-    return names
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _finite(digits: str) -> float:
-    number = float(digits)
-    if not math.isfinite(number):
-        raise ValueError(f"{digits:.40} is larger than any number")
-    return number
+            versions[name] = "not installed"
+    return versions
 
 
 def _is_count(value: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,27 +12,28 @@ from typing import Any
 from numpy.typing import NDArray
 
 from setlearn.errors import ModelError, NotFittedError
-from setlearn.persistence.card import facts_of, model_card
+from setlearn.persistence.card import model_card
+from setlearn.persistence.classes import class_at, spec_of
 from setlearn.persistence.decoding import decode
 from setlearn.persistence.encoding import Encoded, encode
 from setlearn.persistence.folder import read_folder, write_folder
-from setlearn.persistence.manifest import Manifest, parse_json
-from setlearn.persistence.registry import name_of
-from setlearn.persistence.sklearn_parts import check_trusted, dump_parts, load_parts, unknown_types
+from setlearn.persistence.manifest import FORMAT, Manifest, parse_json
+from setlearn.persistence.older_formats import upgraded_config, upgraded_skops
+from setlearn.persistence.skops_file import check_trusted, dump_parts, load_parts
 
-__all__ = ["SavedModel", "check_can_save", "load", "read_model", "save"]
+__all__ = ["SavedModel", "check_can_save", "load", "read_model", "rescue_model", "save"]
 
 CONFIG, VOCABULARY, CARD = "config.json", "vocabulary.json", "README.md"
 WEIGHTS, SKLEARN = "weights.safetensors", "sklearn.skops"
-
-SAVABLE = ("SetClassifier", "SequenceSetGenerator", "RecordModel")
+RESCUED = "model.joblib"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SavedModel:
-    """A model from a folder, with all that the folder says of it.
+    """A model from a folder, with everything that the folder says about it.
 
-    ``about`` is what was told when it was saved: data, figures, guesses.
+    ``about`` is what was passed to ``save``: data, figures, guesses. ``facts`` is what the model
+    says about itself.
     """
 
     model: Any
@@ -41,18 +43,38 @@ class SavedModel:
     card: str
 
 
-def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None) -> None:
-    """Save a fitted model as a folder that holds no code, or leave what is there as it was.
+def save(
+    model: Any,
+    path: str | Path,
+    *,
+    about: Mapping[str, Any] | None = None,
+    trusted: Iterable[str] = (),
+) -> None:
+    """Save a fitted model as a folder that holds no code.
+
+    If it fails, what was there before stays as it was.
 
     Parameters
     ----------
-    model : fitted SetClassifier or SequenceSetGenerator, or what ``load`` gave
-    path : name of the folder
-        A model that is already there is replaced once the new one is whole. A folder with other
-        things in it is refused.
+    model : fitted SetClassifier or SequenceSetGenerator, or what ``load`` returned
+    path : str or Path
+        The folder. A model that is already there is replaced once the new one is complete. A
+        folder with anything else in it is refused.
     about : dict, optional
-        What people should know of the model, such as ``{"data": {"rows": 500}, "figures":
-        {"mean F1": 0.71}}``: it is kept in the folder and shown in its card, ``README.md``.
+        What people should know about the model, such as ``{"data": {"rows": 500}, "figures":
+        {"mean F1": 0.71}}``. It is kept in the folder and shown in its card, ``README.md``.
+    trusted : list of str, default=()
+        Full names of types, such as ``"mypackage.MyTransformer"``, that the model may hold besides
+        those known to be safe. They are not recorded: ``load`` must be told again.
+
+    Raises
+    ------
+    UntrustedModelError
+        If the model holds types that are neither known nor named; the message lists them.
+    ModelError
+        If the model cannot be saved or the folder cannot be written.
+    NotFittedError
+        If the model is not fitted.
 
     Examples
     --------
@@ -64,8 +86,11 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
     ...     setlearn.load(f"{folder}/model").predict([[1.5]])
     [frozenset({'low'})]
     """
-    _check_savable(model)
-    facts, about = facts_of(model), dict(about or {})
+    names = check_trusted(trusted)
+    _check_kind(model)
+    if not hasattr(model, "rule_"):
+        raise NotFittedError(f"this {type(model).__name__} is not fitted; call fit(X, y) first")
+    facts, about = model.facts(), dict(about or {})
     data = encode(model)
     files = {
         CONFIG: _to_json({"about": about, "model": data.config}),
@@ -77,8 +102,14 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
 
         files[WEIGHTS] = save_tensors(data.tensors)
     if data.sklearn:
-        files[SKLEARN] = dump_parts(data.sklearn)
-    _check_readable(files)
+        files[SKLEARN] = dump_parts(data.sklearn, names)
+    try:
+        # What could not be loaded again must not replace a model that can.
+        _put_together(files, FORMAT, names)
+    except ModelError as error:
+        raise ModelError(
+            f"the model cannot be saved, because it could not be loaded again: {error}"
+        ) from error
     write_folder(Path(path), files)
 
 
@@ -87,64 +118,126 @@ def load(path: str | Path, *, trusted: Iterable[str] = ()) -> Any:
 
     Parameters
     ----------
-    path : the folder
+    path : str or Path
+        The folder.
     trusted : list of str, default=()
-        Full names of types, such as ``"mypackage.MyTransformer"``, that the model may hold beyond
-        those known to be safe. Name only what you know.
+        Full names of types, such as ``"mypackage.MyTransformer"``, that the model may hold besides
+        those known to be safe. Name only types that you know.
+
+    Returns
+    -------
+    SetClassifier, SequenceSetGenerator or RecordModel
 
     Raises
     ------
     ModelError
         If the folder is damaged, changed, or of a later format.
     UntrustedModelError
-        If it holds types that are neither known nor named; the message lists them.
+        If the model holds types that are neither known nor named; the message lists them.
 
     Examples
     --------
     >>> import setlearn
     >>> setlearn.load("nowhere")
     Traceback (most recent call last):
-    setlearn.errors.ModelError: the model nowhere is not there; give the folder that save wrote
+    setlearn.errors.ModelError: the model nowhere does not exist; pass the folder that save wrote
     """
     return read_model(path, trusted=trusted).model
 
 
 def read_model(path: str | Path, *, trusted: Iterable[str] = ()) -> SavedModel:
-    """Load a model with its manifest, its card, and what was told about it."""
+    """Load a model with its manifest, its card, and what was said about it.
+
+    Parameters
+    ----------
+    path : str or Path
+        The folder.
+    trusted : list of str, default=()
+        As in `load`.
+
+    Returns
+    -------
+    SavedModel
+
+    Raises
+    ------
+    ModelError, UntrustedModelError
+        As in `load`.
+    """
     names = check_trusted(trusted)
     try:
         manifest, files = read_folder(Path(path))
-        model, facts, about = _put_together(files, names)
+        model, facts, about = _put_together(files, manifest.format, names)
     except MemoryError as error:
         raise ModelError(
-            f"the model {path} does not fit in memory; if you trust where it is from, read it on "
-            "a larger machine"
+            f"the model {path} does not fit in memory; if you trust where it comes from, load it "
+            "on a machine with more memory"
         ) from error
     return SavedModel(model, manifest, facts, about, files[CARD].decode(errors="replace"))
 
 
-def check_can_save(model: Any) -> None:
-    """Raise a ModelError if a model, fitted or not, holds something that no file can hold.
+def check_can_save(model: Any, *, trusted: Iterable[str] = ()) -> None:
+    """Raise an error if a model, fitted or not, holds something that cannot be saved.
 
     Call it before a long training: what the parameters hold is known by then.
 
     Parameters
     ----------
     model : SetClassifier or SequenceSetGenerator
+    trusted : list of str, default=()
+        As in `save`.
+
+    Raises
+    ------
+    ModelError, UntrustedModelError
+        As in `save`.
     """
+    names = check_trusted(trusted)
     _check_kind(model)
     data = encode(model)
     if data.sklearn:
-        dump_parts(data.sklearn)
+        dump_parts(data.sklearn, names)
+
+
+def rescue_model(model: Any, path: Path) -> Path:
+    """Write a fitted model that cannot be saved as a joblib file into a new folder.
+
+    The file is a pickle. `load` never reads it, but ``joblib.load`` gives the model back to
+    whoever made it.
+
+    Parameters
+    ----------
+    model : fitted model
+    path : Path
+        Where the model should have been saved. The new folder is beside it, or among the system's
+        temporary files if there is no space.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
+    try:
+        return _pickled(model, path, path.absolute().parent)
+    except OSError:
+        return _pickled(model, path, None)
+
+
+def _pickled(model: Any, path: Path, parent: Path | None) -> Path:
+    import joblib
+
+    folder = Path(tempfile.mkdtemp(prefix=f"{path.name}.rescue-", dir=parent))
+    joblib.dump(model, folder / RESCUED)
+    return folder / RESCUED
 
 
 def _put_together(
-    files: Mapping[str, bytes], trusted: list[str]
+    files: Mapping[str, bytes], file_format: int, trusted: list[str]
 ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
-    """The model, the facts of it, and what was told about it."""
+    """The model, what it says about itself, and what was said about it."""
     for name in (CONFIG, VOCABULARY, CARD):
         if name not in files:
-            raise ModelError(f"the model has no {name}; it is not whole")
+            raise ModelError(f"the model has no {name}; it is incomplete")
     others = sorted(set(files) - {CONFIG, VOCABULARY, CARD, WEIGHTS, SKLEARN})
     if others:
         raise ModelError(
@@ -152,27 +245,41 @@ def _put_together(
             "later version, or not by setlearn"
         )
     config, vocabulary = (parse_json(files[name], name) for name in (CONFIG, VOCABULARY))
-    told = isinstance(config, dict) and all(
+    is_whole = isinstance(config, dict) and all(
         isinstance(config.get(part), dict) for part in ("about", "model")
     )
-    if not told or not isinstance(vocabulary, dict):
+    if not is_whole or not isinstance(vocabulary, dict):
         raise ModelError(f"{CONFIG} or {VOCABULARY} does not hold what it should; it is damaged")
-    if config["model"].get("!object") not in SAVABLE:
-        raise ModelError(f"{CONFIG} describes no model that setlearn knows; it is damaged")
-    parts = load_parts(files[SKLEARN], trusted) if SKLEARN in files else []
+    coded, skops = _upgraded(config["model"], files.get(SKLEARN), file_format)
+    if not _is_model(class_at(coded.get("!object"))):
+        raise ModelError(f"{CONFIG} does not describe a model of setlearn; it is damaged")
+    parts = load_parts(skops, trusted) if skops is not None else []
     tensors = _tensors(files[WEIGHTS]) if WEIGHTS in files else {}
-    model = decode(Encoded(config["model"], vocabulary, tensors, parts))
+    model = decode(Encoded(coded, vocabulary, tensors, parts))
     return model, _plain_facts(model), config["about"]
 
 
-def _plain_facts(model: Any) -> dict[str, Any]:
-    """The facts of a model that was read: not as a file tells them, and all of them JSON."""
+def _upgraded(coded: Any, skops: bytes | None, file_format: int) -> tuple[Any, bytes | None]:
     try:
-        facts = facts_of(model)
-        json.dumps(facts, allow_nan=False)
-    except Exception as error:  # parts that are missing or strange may fail anywhere
+        coded = upgraded_config(coded, file_format)
+        return coded, None if skops is None else upgraded_skops(skops, file_format)
+    except ModelError:
+        raise
+    except Exception as error:  # a damaged model may lack anything
         raise ModelError(
-            f"the model is not whole ({type(error).__name__}: {error!s:.120}); it is damaged, or "
+            f"the model of format {file_format} cannot be read ({type(error).__name__}: "
+            f"{error!s:.120}); it is damaged, or was not written by setlearn"
+        ) from error
+
+
+def _plain_facts(model: Any) -> dict[str, Any]:
+    """What a model says about itself, computed anew and all of it JSON."""
+    try:
+        facts: dict[str, Any] = model.facts()
+        json.dumps(facts, allow_nan=False)
+    except Exception as error:  # missing or strange parts may fail anywhere
+        raise ModelError(
+            f"the model is incomplete ({type(error).__name__}: {error!s:.120}); it is damaged, or "
             "was not written by setlearn"
         ) from error
     return facts
@@ -188,29 +295,17 @@ def _tensors(content: bytes) -> dict[str, NDArray[Any]]:
         raise ModelError(f"{WEIGHTS} cannot be read ({error!s:.120}); it is damaged") from error
 
 
-def _check_savable(model: Any) -> None:
-    _check_kind(model)
-    if not hasattr(model, "rule_"):
-        raise NotFittedError(f"this {type(model).__name__} is not fitted; call fit(X, y) first")
+def _is_model(kind: type[Any]) -> bool:
+    spec = spec_of(kind)
+    return spec is not None and spec.is_model
 
 
 def _check_kind(model: Any) -> None:
-    if name_of(model) not in SAVABLE:
+    if not _is_model(type(model)):
         raise ModelError(
-            f"a {type(model).__name__} cannot be saved; give a fitted SetClassifier or "
-            "SequenceSetGenerator (one inside a Pipeline or a search: its best_estimator_)"
+            f"a {type(model).__name__} cannot be saved; pass a fitted SetClassifier or "
+            "SequenceSetGenerator (if it is inside a Pipeline or a search: its best_estimator_)"
         )
-
-
-def _check_readable(files: Mapping[str, bytes]) -> None:
-    """Raise where a model could not be loaded again: it must not take the place of one that can."""
-    unknown = unknown_types(files[SKLEARN]) if SKLEARN in files else []
-    try:
-        _put_together(files, unknown)
-    except ModelError as error:
-        raise ModelError(
-            f"the model cannot be saved, for it could not be loaded again: {error}"
-        ) from error
 
 
 def _to_json(value: Any) -> bytes:
@@ -218,5 +313,5 @@ def _to_json(value: Any) -> bytes:
         return json.dumps(value, indent=1, allow_nan=False).encode()
     except (TypeError, ValueError) as error:
         raise ModelError(
-            f"what is told about the model is not JSON ({error}); give plain texts and numbers"
+            f"about is not plain JSON ({error}); pass plain texts and numbers"
         ) from error

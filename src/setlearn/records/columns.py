@@ -11,6 +11,7 @@ from setlearn.files import Row
 from setlearn.records.cells import Cell, as_number, as_text, is_missing, says_missing, shown
 from setlearn.records.column_names import count_columns, no_column, resolve_names
 from setlearn.records.kinds import KINDS, Kind, guess_kind, is_constant
+from setlearn.savable import savable
 
 __all__ = ["Column", "guess_columns", "inputs_of", "spread"]
 
@@ -18,6 +19,7 @@ MOST_LOOKED_AT = 5000
 """Rows, spread over the data, that guesses are made from."""
 
 
+@savable()
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column and how it is read.

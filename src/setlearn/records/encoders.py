@@ -13,6 +13,7 @@ from scipy import sparse
 from setlearn.nodes import FloatArray
 from setlearn.records.cells import Cell
 from setlearn.records.columns import Column
+from setlearn.savable import savable
 
 __all__ = ["Encoder", "KeyEncoder", "NumericEncoder", "unit_rows"]
 
@@ -34,6 +35,7 @@ class Encoder(Protocol):
         ...
 
 
+@savable()
 @dataclass(frozen=True, slots=True, eq=False)
 class NumericEncoder:
     """A number or a vector as it is; what is missing is the median."""
@@ -69,6 +71,7 @@ class NumericEncoder:
         return (inside / 2 - self.low / 2) / np.where(span > 0, span, 1.0)
 
 
+@savable()
 @dataclass(frozen=True, slots=True, eq=False)
 class KeyEncoder:
     """A feature for each category, token or name in a bag; those never seen count nothing."""

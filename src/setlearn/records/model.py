@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from setlearn.files import Row
 from setlearn.records.other_targets import other_targets, spelled_as_labels
-from setlearn.records.readers import RecordReader
+from setlearn.records.readers import FeatureReader, RecordReader, TextReader
 from setlearn.records.rows import as_rows
 from setlearn.records.targets import TargetReader, Task
 from setlearn.rules import Rule
+from setlearn.savable import savable
 from setlearn.vocabulary import read_elements
 
 if TYPE_CHECKING:
@@ -24,6 +25,17 @@ if TYPE_CHECKING:
 __all__ = ["RecordModel"]
 
 
+@savable(
+    is_model=True,
+    parts={
+        "reader": (FeatureReader, TextReader),
+        "targets": (TargetReader,),
+        "model": (
+            "setlearn.estimators.set_classifier:SetClassifier",
+            "setlearn.estimators.sequence_set_generator:SequenceSetGenerator",
+        ),
+    },
+)
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordModel:
     """Reads records, and predicts the set of each.

@@ -14,6 +14,7 @@ from setlearn.nodes import FloatArray
 from setlearn.records.columns import Column
 from setlearn.records.encoders import Encoder, KeyEncoder, NumericEncoder
 from setlearn.records.text_features import TextEncoder, TextFeatures, read_text
+from setlearn.savable import savable
 
 __all__ = ["FeatureReader", "RecordReader", "TextReader"]
 
@@ -21,6 +22,7 @@ THIN = ("text", "bag", "tokens")
 """Kinds with so many features that the matrix must be sparse."""
 
 
+@savable()
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureReader:
     """Records as a matrix, a block of features for each column.
@@ -67,6 +69,7 @@ class FeatureReader:
         return sparse.csr_array(sparse.hstack(blocks, format="csr"))
 
 
+@savable()
 @dataclass(frozen=True, slots=True, eq=False)
 class TextReader:
     """Records as one text or one list of tokens each, as sequence models read them.

@@ -14,6 +14,7 @@ from setlearn.errors import DataError
 from setlearn.files import Row
 from setlearn.records.cells import as_list, as_number, is_missing, shown
 from setlearn.records.column_names import no_column
+from setlearn.savable import savable
 
 __all__ = ["USUAL_SEPARATOR", "TargetReader", "Task", "as_flag", "listed_in_cell"]
 
@@ -26,6 +27,7 @@ FLAGS = {"yes": True, "no": False}
 """Words for 1 and 0, beside true and false."""
 
 
+@savable()
 @dataclass(frozen=True, slots=True)
 class TargetReader:
     """Reads the set of a record.

@@ -13,6 +13,7 @@ from setlearn.errors import DataError
 from setlearn.records.cells import Cell
 from setlearn.records.columns import Column
 from setlearn.records.encoders import unit_rows
+from setlearn.savable import savable
 
 __all__ = ["TextEncoder", "TextFeatures", "read_text"]
 
@@ -29,6 +30,7 @@ def read_text(cell: Cell) -> str:
     return "" if cell.missing else cell.text()
 
 
+@savable()
 @dataclass(frozen=True, slots=True, eq=False)
 class TextEncoder:
     """A text by a vectoriser of scikit-learn; a missing one has no features."""

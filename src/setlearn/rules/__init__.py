@@ -1,4 +1,4 @@
-"""Rules: which of the choices at a choice point to keep. One file a rule."""
+"""Rules: which of the choices at a choice point to keep. One file per rule."""
 
 from setlearn.rules.auto import Auto
 from setlearn.rules.base import Rule

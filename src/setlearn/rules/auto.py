@@ -1,32 +1,35 @@
-"""The rule that does best on these data, found by trying several."""
+"""The rule that does best on the given data, selected among several."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, Self
+from collections.abc import Mapping, Sequence
+from copy import copy
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from setlearn.errors import DataError, ParameterError
+from setlearn.networks.training_settings import Training
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, dense_mask
 from setlearn.rules.base import Rule, check_positive
 from setlearn.rules.expected_f import ExpectedF
-from setlearn.rules.folds import sample_folds
 from setlearn.rules.lambda_set import LambdaSet
 from setlearn.rules.margin import Margin
 from setlearn.rules.steps import Steps
 from setlearn.rules.threshold import Threshold
+from setlearn.savable import savable
 
 __all__ = ["Auto", "MeanF1"]
 
 ENOUGH_FOR_A_NETWORK = 300
-"""Choice points below which a λ-network is not tried: it would win by luck alone."""
+"""With fewer choice points a λ-network is not tried: it would win by luck alone."""
 
 
+@savable()
 class MeanF1(NamedTuple):
-    """A candidate's mean F1 on choice points that it had not seen, and its standard error."""
+    """A candidate's mean F1 on choice points that it was not fitted on, and its standard error."""
 
     mean: float
     error: float
@@ -35,21 +38,22 @@ class MeanF1(NamedTuple):
         return f"{self.mean:.3f} ± {self.error:.3f}"
 
 
+@savable()
 class Auto(Rule):
-    """Try several rules, and take the one with the best mean F1.
+    """Try several rules, and use the one with the best mean F1.
 
-    Each candidate is learned on two thirds of the samples and judged on the last third, in turn.
-    The winner is then learned on all of them. Of equals the earlier candidate wins, so list the
-    simpler ones first.
+    Each candidate is fitted on two thirds of the samples and scored on the last third, three
+    times. The winner is then fitted on all samples. If several are equally good the earliest
+    candidate wins, so list the simpler ones first.
 
     Parameters
     ----------
     candidates : sequence of rules, optional
         By default ``Margin()``, ``Threshold("tuned", min_size=None)``, ``ExpectedF()``,
-        ``ExpectedF(joint=True)`` where the scorer gives examples, and ``LambdaSet(cut="tuned")``,
-        shortly trained, where there are at least 300 samples.
+        ``ExpectedF(joint=True)`` if the scorer gives examples, and ``LambdaSet(cut="tuned")``,
+        trained for 500 steps, if there are at least 300 samples.
     random_state : int, RandomState or None
-        Draws the thirds, and seeds the candidates.
+        Draws the thirds and seeds the candidates.
 
     Attributes
     ----------
@@ -86,28 +90,11 @@ class Auto(Rule):
         """Whether some candidate does."""
         return self.candidates is None or any(rule.uses_examples for rule in self.candidates)
 
-    @property
-    def requires_examples(self) -> bool:
-        """Candidates that need examples are left out where there are none."""
-        return False
-
-    @property
-    def chosen(self) -> Rule:
-        """The winner."""
-        self._check_fitted("rule_")
-        return self.rule_
-
-    @property
-    def candidate_scores(self) -> dict[str, MeanF1]:
-        """The mean F1 of each candidate."""
-        self._check_fitted("scores_")
-        return self.scores_
-
     def check_parameters(self, n_positions: int = 1) -> None:
         """Raise unless all candidates are rules with parameters in range."""
         if n_positions > 1:
             raise ParameterError(
-                f"Auto judges sets of labels, got sequences of {n_positions} positions; "
+                f"Auto compares rules on sets of labels, got sequences of {n_positions} positions; "
                 "pass one rule, such as Margin()"
             )
         if self.candidates is None:
@@ -121,16 +108,27 @@ class Auto(Rule):
             rule.check_parameters(n_positions)
 
     def fit(self, nodes: Nodes, positive: Mask) -> Self:
-        """Judge every candidate, and learn the best one on everything."""
+        """Score every candidate, and fit the best one on all choice points.
+
+        Parameters
+        ----------
+        nodes : Nodes
+        positive : mask of shape (n, V)
+            The right choices.
+
+        Returns
+        -------
+        self
+        """
         self.check_parameters()
         check_positive(nodes, positive)
         rng = check_random_state(self.random_state)
         candidates = self._candidates(nodes)
         seeded = [_seeded(rule, rng) for rule in candidates]
-        parts = sample_folds(nodes.sample, rng)
-        judged = [_judged(rule, nodes, positive, parts) for rule in seeded]
-        self.scores_ = dict(zip(map(repr, candidates), judged, strict=True))
-        best = int(np.argmax([score.mean for score in judged]))  # the first of equals
+        folds = nodes.folds(rng)
+        scores = [_score(rule, nodes, positive, folds) for rule in seeded]
+        self.scores_ = dict(zip(map(repr, candidates), scores, strict=True))
+        best = int(np.argmax([score.mean for score in scores]))  # the first of equals
         self.rule_: Rule = seeded[best].fit(nodes, positive)
         return self
 
@@ -139,17 +137,81 @@ class Auto(Rule):
         self._check_fitted("rule_")
         return self.rule_.accept(nodes)
 
-    def steps(self, node: Nodes, names: Sequence[str]) -> Steps:
-        """Tell the winner's story."""
+    @property
+    def is_monotone(self) -> bool:
+        """Whether the winner is; False before ``fit``."""
+        return bool(hasattr(self, "rule_") and self.rule_.is_monotone)
+
+    @property
+    def chosen(self) -> Rule:
+        """The winner, fitted."""
         self._check_fitted("rule_")
-        return self.rule_.steps(node, names)
+        return self.rule_.chosen
+
+    @property
+    def candidate_scores(self) -> Mapping[str, tuple[float, float]] | None:
+        """The mean F1 and its standard error of each candidate; None before ``fit``."""
+        return getattr(self, "scores_", None)
+
+    def adjusted(self, **parameters: Any) -> Self:
+        """Copy the rule with other parameters of the winner, without a new fit."""
+        self._check_fitted("rule_")
+        rule = copy(self)
+        rule.rule_ = self.rule_.adjusted(**parameters)
+        return rule
+
+    def steps(self, node: Nodes, names: Sequence[str]) -> Steps:
+        """Show the steps of the winner.
+
+        Parameters
+        ----------
+        node : Nodes
+            A single choice point.
+        names : sequence of str
+            The names of the choices.
+
+        Returns
+        -------
+        Steps
+        """
+        return self.chosen.steps(node, names)
+
+    def figures(self, node: Nodes, choice: int, memory: Sequence[int]) -> dict[str, float]:
+        """The numbers that the winner compares.
+
+        Parameters
+        ----------
+        node : Nodes
+            A single choice point.
+        choice : int
+        memory : sequence of int
+            The choices that are in the set already.
+
+        Returns
+        -------
+        dict
+        """
+        return self.chosen.figures(node, choice, memory)
 
     def reason_against(self, node: Nodes, choice: int, name: str) -> str:
-        """Say why the winner did not keep it."""
-        return self.rule_.reason_against(node, choice, name)
+        """Say why the winner did not keep a choice.
+
+        Parameters
+        ----------
+        node : Nodes
+            A single choice point.
+        choice : int
+        name : str
+            The name of the choice.
+
+        Returns
+        -------
+        str
+        """
+        return self.chosen.reason_against(node, choice, name)
 
     def _candidates(self, nodes: Nodes) -> list[Rule]:
-        """Those that these choice points allow."""
+        """The candidates that can be fitted on these choice points."""
         if self.candidates is not None:
             candidates = list(self.candidates)
         else:
@@ -160,9 +222,9 @@ class Auto(Rule):
                 ExpectedF(joint=True),
             ]
             if len(nodes) >= ENOUGH_FOR_A_NETWORK:
-                candidates.append(LambdaSet(cut="tuned", max_steps=500))
+                candidates.append(LambdaSet(cut="tuned", training=Training(max_steps=500)))
         possible = [
-            rule for rule in candidates if nodes.examples is not None or not rule.uses_examples
+            rule for rule in candidates if nodes.examples is not None or not rule.requires_examples
         ]
         if not possible:
             raise DataError(
@@ -180,13 +242,13 @@ def _seeded(rule: Rule, rng: np.random.RandomState) -> Rule:
     return seeded
 
 
-def _judged(
-    rule: Rule, nodes: Nodes, positive: Mask, parts: list[tuple[IntArray, IntArray]]
+def _score(
+    rule: Rule, nodes: Nodes, positive: Mask, folds: list[tuple[IntArray, IntArray]]
 ) -> MeanF1:
     f1 = []
-    for learn, judge in parts:
-        learned = clone(rule).fit(nodes[learn], positive[learn])
-        f1.append(_f1(learned, nodes[judge], positive[judge]))
+    for train, test in folds:
+        fitted = clone(rule).fit(nodes[train], positive[train])
+        f1.append(_f1(fitted, nodes[test], positive[test]))
     scores = np.concatenate(f1)
     return MeanF1(float(scores.mean()), float(scores.std() / np.sqrt(len(scores))))
 

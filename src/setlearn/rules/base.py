@@ -1,10 +1,11 @@
-"""What every rule is: it learns from scored choice points, then keeps some of the choices."""
+"""The base of all rules: they learn from scored choice points, then keep some choices."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, Self
+from collections.abc import Mapping, Sequence
+from copy import copy
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -26,16 +27,20 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
 
     Examples
     --------
-    A rule of one's own is a class with two methods:
+    A rule of your own is a class with two methods:
 
-    >>> class AboveAverage(Rule):
+    >>> class HalfOfTheBest(Rule):
     ...     def fit(self, nodes, positive):
     ...         return self
     ...     def accept(self, nodes):
-    ...         return nodes.probabilities > nodes.probabilities.mean(axis=1, keepdims=True)
-    >>> AboveAverage().accept(Nodes.roots(np.array([[0.5, 0.1, 0.4]])))
+    ...         kept = nodes.probabilities > nodes.probabilities.max(axis=1, keepdims=True) / 2
+    ...         return nodes.completed(kept)  # known choices are in it, padding is not
+    >>> HalfOfTheBest().accept(Nodes.roots(np.array([[0.5, 0.1, 0.4]])))
     array([[ True, False,  True]])
     """
+
+    adjustable: ClassVar[tuple[str, ...]] = ()
+    """The parameters of a fitted rule that can be changed without a new fit."""
 
     @property
     def needs_fit(self) -> bool:
@@ -44,91 +49,230 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
 
     @property
     def uses_examples(self) -> bool:
-        """Whether it looks at whole training sets, which not every scorer can give."""
-        return False
-
-    @property
-    def needs_marginals(self) -> bool:
-        """Whether it takes each score for a choice's own probability, not for a share of 1."""
+        """Whether it makes use of whole training sets, where the scorer provides them."""
         return False
 
     @property
     def requires_examples(self) -> bool:
         """Whether it cannot work without whole training sets."""
-        return self.uses_examples
+        return False
+
+    @property
+    def needs_marginals(self) -> bool:
+        """Whether each score must be a choice's own probability, not a share of 1."""
+        return False
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether a choice is never kept while a more probable one is not, known ones aside."""
+        return False
 
     @property
     def chosen(self) -> Rule:
-        """The rule that decides in the end: this one, or the one that it has chosen."""
+        """The rule that decides in the end; itself, unless it selects among others."""
         return self
 
     @property
-    def candidate_scores(self) -> dict[str, Any] | None:
-        """The scores of the rules that it has tried, if it tries any."""
+    def candidate_scores(self) -> Mapping[str, tuple[float, float]] | None:
+        """The mean F1 and its standard error of each candidate, if it selects among others."""
         return None
 
     def check_samples(self, n_unseen: int) -> None:
-        """Raise if so many samples that the scorer has not seen are too few to learn from."""
+        """Raise if that many samples, which the scorer has not seen, are too few to fit on."""
 
     def check_parameters(self, n_positions: int = 1) -> None:
-        """Raise unless every parameter is in range: before anything costly is done with it.
+        """Raise unless every parameter is in range; called before anything costly is done.
 
-        ``n_positions`` is how deep the choice points will lie; labels have one position.
+        ``n_positions`` is the largest depth of the choice points plus 1; for labels it is 1.
         """
 
     @abstractmethod
     def fit(self, nodes: Nodes, positive: Mask) -> Self:
-        """Learn from choice points and the mask (n, V) of their right choices."""
+        """Learn from choice points.
+
+        Parameters
+        ----------
+        nodes : Nodes
+        positive : mask of shape (n, V), dense or sparse
+            The right choices at each choice point.
+
+        Returns
+        -------
+        self
+        """
 
     @abstractmethod
     def accept(self, nodes: Nodes) -> BoolArray:
         """The memory Z at the end of each choice point's process, as a mask (n, V).
 
-        Choices that were known from the start are in it.
+        Choices that were known from the start are in it; padding is not.
         """
 
     def grow(self, nodes: Nodes) -> BoolArray:
         """Which choices a tree of sequences follows, as a mask (n, V).
 
-        The same as ``accept`` unless a rule decides on finished sequences: then it follows all
-        that might matter here, and ``choose`` has the last word.
+        The same as ``accept``, unless the rule decides on finished sequences: then it follows
+        all choices that might matter, and ``choose`` decides in the end.
         """
         return self.accept(nodes)
+
+    def least_nodes(self, max_length: int) -> int:
+        """The prefixes per sample that a search for sequences of this length needs at least."""
+        return 0
+
+    def least_useful(self, sample: IntArray, membership: FloatArray, n_samples: int) -> FloatArray:
+        """The membership below which nothing that is still growing can enter the set.
+
+        Parameters
+        ----------
+        sample : int array of shape (m,)
+            The sample of each sequence that is finished so far.
+        membership : array of shape (m,)
+            Its probability.
+        n_samples : int
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            By default 0: everything may matter.
+        """
+        return np.zeros(n_samples)
 
     def choose(
         self, sample: IntArray, membership: FloatArray, n_known: IntArray | None = None
     ) -> BoolArray:
-        """Which of the finished sequences to keep, (m,), given the probability of each.
+        """Which of the finished sequences to keep.
 
-        They come by sample and then best first. ``n_known`` (m,) is how many sequences of the
-        same sample are known beside.
+        Parameters
+        ----------
+        sample : int array of shape (m,)
+            The sample of each sequence, ascending.
+        membership : array of shape (m,)
+            Its probability, best first within each sample.
+        n_known : int array of shape (m,), optional
+            How many other sequences of the same sample are known.
+
+        Returns
+        -------
+        bool array of shape (m,)
         """
         return np.ones(len(sample), dtype=bool)
 
-    def steps(self, node: Nodes, names: Sequence[str]) -> Steps:
-        """Tell how the set at one choice point came about, best choice first.
+    def adjusted(self, **parameters: Any) -> Self:
+        """Copy the rule with other parameters, without a new fit.
 
-        This one serves every rule that looks at all choices at once; a rule with a process of
-        its own tells that instead.
+        Parameters
+        ----------
+        **parameters : dict
+            New values. A rule that needs no fit takes any of its parameters, a fitted one
+            those in ``adjustable``.
+
+        Returns
+        -------
+        Rule
+            A copy. What was learned for the other parameters stays.
+
+        Raises
+        ------
+        ParameterError
+            If the rule has no such parameter, if a value is out of range, or if a new fit is
+            needed.
+
+        Examples
+        --------
+        >>> from setlearn.rules import TopK
+        >>> TopK(3).adjusted(k=5)
+        TopK(k=5)
+        """
+        own = self.get_params(deep=False)
+        for name in parameters:
+            if name not in own:
+                raise ParameterError(
+                    f"{type(self).__name__} has no parameter {name!r}; it has {sorted(own)}"
+                )
+        changed = {name: new for name, new in parameters.items() if not _same(own[name], new)}
+        rule = copy(self).set_params(**changed)
+        rule.check_parameters()
+        for name, new in changed.items():
+            learned = new is None or isinstance(new, str)
+            if rule.needs_fit and (name not in self.adjustable or learned):
+                raise ParameterError(
+                    f"{name}={new!r} needs a new fit; without one, numbers can be set for "
+                    f"{sorted(self.adjustable)}"
+                )
+            if hasattr(rule, f"{name}_"):
+                setattr(rule, f"{name}_", new)
+        adjusted: Self = rule
+        return adjusted
+
+    def steps(self, node: Nodes, names: Sequence[str]) -> Steps:
+        """Show how the set at one choice point was built, best choice first.
+
+        This serves every rule that decides on all choices at once. Each pick carries the
+        ``figures`` that decided on it, and no penalties. `Margin` shows its own process.
+
+        Parameters
+        ----------
+        node : Nodes
+            A single choice point.
+        names : sequence of str
+            The names of the choices.
+
+        Returns
+        -------
+        Steps
         """
         scores = node.probabilities[0]
-        penalties = np.zeros_like(scores)
-        known = np.zeros(len(scores), bool) if node.known is None else node.known[0]
+        known = node.known_mask()[0]
         kept = self.accept(node)[0] & ~known
         memory = tuple(np.flatnonzero(known).tolist())
+        refused = ~kept & ~known if node.available is None else node.available[0] & ~kept & ~known
         picks = []
         for winner in best_first(scores, kept):
+            figures = self.figures(node, winner, memory)
             memory += (winner,)
-            picks.append(Pick(scores, penalties, winner, True, memory))
-        rejected = best_first(scores, ~kept & ~known)
-        if not rejected:
-            return Steps(tuple(picks), "every choice is in the set")
-        runner_up = rejected[0]
-        picks.append(Pick(scores, penalties, runner_up, False, memory))
-        return Steps(tuple(picks), self.reason_against(node, runner_up, names[runner_up]))
+            picks.append(Pick(scores, None, winner, True, memory, figures))
+        reason = "every choice is in the set"
+        if refused.any():
+            runner_up = best_first(scores, refused)[0]
+            figures = self.figures(node, runner_up, memory)
+            picks.append(Pick(scores, None, runner_up, False, memory, figures))
+            reason = self.reason_against(node, runner_up, names[runner_up])
+        return Steps(tuple(picks), reason, tuple(picks[0].figures) if picks else ())
+
+    def figures(self, node: Nodes, choice: int, memory: Sequence[int]) -> dict[str, float]:
+        """The numbers that this rule compares when it decides on a choice.
+
+        Parameters
+        ----------
+        node : Nodes
+            A single choice point.
+        choice : int
+        memory : sequence of int
+            The choices that are in the set already.
+
+        Returns
+        -------
+        dict
+            The same names for all choices.
+        """
+        return {"probability": float(node.probabilities[0, choice])}
 
     def reason_against(self, node: Nodes, choice: int, name: str) -> str:
-        """Say in one line why a choice was not kept."""
+        """Say in one line why a choice was not kept.
+
+        Parameters
+        ----------
+        node : Nodes
+            A single choice point.
+        choice : int
+        name : str
+            The name of the choice.
+
+        Returns
+        -------
+        str
+        """
         return f"{name} at {node.probabilities[0, choice]:.4g} is not kept by {self!r}"
 
     def _check_fitted(self, attribute: str) -> None:
@@ -142,13 +286,28 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
 
 
 def check_positive(nodes: Nodes, positive: Mask) -> None:
-    """Raise unless there is something to learn from and the shapes agree."""
+    """Raise unless there is something to learn from and the two arguments agree.
+
+    Parameters
+    ----------
+    nodes : Nodes
+    positive : mask of shape (n, V)
+
+    Raises
+    ------
+    DataError
+        If there are no choice points, the shapes differ, or padding is marked as right.
+    """
     if len(nodes) == 0:
         raise DataError("there are no choice points to learn from; pass at least one sample")
     if positive.shape != nodes.probabilities.shape:
         raise DataError(
             f"positive has shape {positive.shape} but the probabilities have "
-            f"{nodes.probabilities.shape}; give one entry a choice"
+            f"{nodes.probabilities.shape}; pass one entry per choice"
+        )
+    if nodes.available is not None and not nodes.available[positive.nonzero()].all():
+        raise DataError(
+            "some right choices are not available; mark as right only choices of that point"
         )
 
 
@@ -156,14 +315,24 @@ def check_min_size(min_size: int | None) -> None:
     """Raise unless ``min_size`` is None or a count."""
     if min_size is not None and (not isinstance(min_size, int | np.integer) or min_size < 0):
         raise ParameterError(
-            f"min_size must be None (learned) or a whole number from 0 up, got {min_size!r}"
+            f"min_size must be None (learned) or a whole number of at least 0, got {min_size!r}"
         )
 
 
 def learned_min_size(min_size: int | None, nodes: Nodes, positive: Mask) -> int:
-    """``min_size`` itself or, if None, 1 where every choice point seen had a right choice.
+    """``min_size`` itself or, if None, 1 if every choice point has a right choice, else 0.
 
-    Prefix trees always have one (the end symbol counts), label sets unless some are empty.
+    Prefix trees always have one (the end symbol counts); label sets do unless some are empty.
+
+    Parameters
+    ----------
+    min_size : int or None
+    nodes : Nodes
+    positive : mask of shape (n, V)
+
+    Returns
+    -------
+    int
     """
     check_min_size(min_size)
     if min_size is not None:
@@ -172,18 +341,37 @@ def learned_min_size(min_size: int | None, nodes: Nodes, positive: Mask) -> int:
 
 
 def fill_up(kept: BoolArray, nodes: Nodes, min_size: int) -> BoolArray:
-    """Add the best remaining choices, in place, where fewer than ``min_size`` were kept."""
+    """Add the best remaining choices, in place, where fewer than ``min_size`` were kept.
+
+    Parameters
+    ----------
+    kept : bool array of shape (n, V)
+    nodes : Nodes
+    min_size : int
+
+    Returns
+    -------
+    bool array of shape (n, V)
+        ``kept`` itself.
+    """
     if min_size == 0:
         return kept
     short = np.flatnonzero(kept.sum(axis=1) < min_size)
     if len(short):
         # Kept ones are ranked above all others, so the first min_size hold them all.
         ranks = np.where(kept[short], np.inf, nodes.probabilities[short])
+        if nodes.available is not None:
+            ranks[~nodes.available[short]] = -np.inf
         best = np.argsort(-ranks, axis=1, kind="stable")[:, :min_size]
         kept[short[:, None], best] = True
-    return kept
+    return nodes.completed(kept)
 
 
 def best_first(scores: FloatArray, among: BoolArray) -> list[int]:
+    """The choices in a mask (V,), by falling score (V,); ties keep their order."""
     order = np.argsort(-scores, kind="stable")
     return [int(choice) for choice in order[among[order]]]
+
+
+def _same(value: Any, other: Any) -> bool:
+    return value is other or bool(np.array_equal(value, other))

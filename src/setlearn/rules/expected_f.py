@@ -1,14 +1,14 @@
 """The set with the highest expected F under the model: nothing to learn, nothing to tune.
 
 Of all sets of k choices one has the highest expected F, and it is easy to find. So the search is
-over k alone, and it ends early: the expected F of a set S of size k, under any belief about the
-true set Y, is at most ``(1 + β²) m / (β² m + k)`` where m is the expected size of S ∩ Y (F grows
-with the overlap, is concave in it, and Y holds no less than the overlap). That falls with k.
+over k alone, and it ends early: the expected F of a set S of size k, under any distribution of
+the true set Y, is at most ``(1 + β²) m / (β² m + k)`` where m is the expected size of S ∩ Y (F
+grows with the overlap, is concave in it, and Y is at least as large). That falls with k.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from numbers import Real
 from typing import Self
 
@@ -17,46 +17,52 @@ import numpy as np
 from setlearn.errors import DataError, ParameterError
 from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray, Mask, Nodes
 from setlearn.rules.base import Rule, check_positive
-from setlearn.rules.independent_choices import IndependentChoices, quadrature
-from setlearn.rules.set_distribution import SetDistribution
-from setlearn.rules.weighted_sets import WeightedSets, posterior
+from setlearn.rules.set_distribution import (
+    IndependentChoices,
+    SetDistribution,
+    WeightedSets,
+    posterior,
+    quadrature,
+)
+from setlearn.savable import savable
 
 __all__ = ["ExpectedF"]
 
 LEAST_F = 0.04
-"""Below this expected F the network knows nothing, and no care is taken. A sequence enters a set
-only above the set's expected F divided by 1 + β², so those far below need not be looked at."""
+"""Sequence sets with a lower expected F are not searched carefully. A sequence enters a set only if
+its probability is above the set's expected F divided by 1 + β², so those far below are skipped."""
 
 TIE = 1e-10
 """Sets whose expected F differs by less are equally good, and the smaller one is taken. Rounding
 stays well under it: 1e-13 for a hundred choices, some 1e-12 for a thousand."""
 
 BLOCK_ENTRIES = 131_072
-"""Numbers in a temporary array: those of one block of rows stay in the processor's cache."""
+"""Numbers in a temporary array: small enough for the processor's cache."""
 
 
+@savable()
 class ExpectedF(Rule):
     """Keep the set with the highest expected F-measure under the scorer's probabilities.
 
-    It never looks at right choices, so there is nothing to learn. It takes scores at their word:
-    they should be marginals (``scores="marginal"``) from a learner that is well calibrated.
+    It does not use the right choices, so there is nothing to learn. It trusts the scores: they
+    should be marginals (``scores="marginal"``) from a learner that is well calibrated.
 
     Parameters
     ----------
     beta : float, default=1.0
-        What recall weighs against precision: 2 favours recall, 0.5 precision.
+        The weight of recall against precision: 2 favours recall, 0.5 precision.
     joint : bool, default=False
-        By default choices count as independent of each other. True takes the whole sets of
-        training samples that are like the input instead, each weighted by how alike it is and by
-        how probable the scores make it. That needs a scorer that knows such examples; a choice
-        point without any falls back to independence.
+        By default choices are treated as independent of each other. True uses the whole sets of
+        training samples that are similar to the input instead, each weighted by its similarity
+        and by its probability under the scores. This needs a scorer that provides such examples;
+        a choice point without any falls back to independence.
     min_size : int, default=0
-        Keep at least this many. Give 1 where no true set is empty: then what is kept is exactly
-        the best set given that, while by default the empty set is a possible answer.
+        Keep at least this many. Use 1 if no true set is empty: then what is kept is exactly the
+        best set given that. By default the empty set is a possible answer.
 
     Examples
     --------
-    What is worth keeping depends on the others: 0.4 is among its likes, 0.42 below 0.9 is not.
+    Whether a choice is kept depends on the others: 0.4 is kept beside 0.45, 0.42 beside 0.9 is not.
 
     >>> import numpy as np
     >>> from setlearn.nodes import Nodes
@@ -74,21 +80,31 @@ class ExpectedF(Rule):
 
     @property
     def needs_fit(self) -> bool:
-        """Nothing: the probabilities say it all."""
+        """Never: the probabilities decide."""
         return False
 
     @property
     def needs_marginals(self) -> bool:
-        """Shares of 1 would all look improbable where a set is large."""
+        """Always: shares of 1 would all look improbable if a set is large."""
         return True
 
     @property
     def uses_examples(self) -> bool:
-        """For a joint distribution."""
+        """With ``joint=True``."""
         return bool(self.joint)
 
+    @property
+    def requires_examples(self) -> bool:
+        """With ``joint=True``."""
+        return bool(self.joint)
+
+    @property
+    def is_monotone(self) -> bool:
+        """Unless ``joint=True``."""
+        return not self.joint
+
     def check_parameters(self, n_positions: int = 1) -> None:
-        """Raise unless beta is positive, and the choices are labels where a joint is asked for."""
+        """Raise unless beta is positive and, with ``joint=True``, the choices are labels."""
         number = isinstance(self.beta, Real) and not isinstance(self.beta, bool)
         if not (number and 0 < self.beta < np.inf):
             raise ParameterError(f"beta must be a positive number, got {self.beta!r}")
@@ -96,8 +112,8 @@ class ExpectedF(Rule):
             raise ParameterError(f"joint must be True or False, got {self.joint!r}")
         if not isinstance(self.min_size, int | np.integer) or self.min_size < 0:
             raise ParameterError(
-                f"min_size must be a whole number from 0 up, got {self.min_size!r}; "
-                "nothing is learned here"
+                f"min_size must be a whole number of at least 0, got {self.min_size!r}; "
+                "it is not learned by this rule"
             )
         if self.joint and n_positions > 1:
             raise ParameterError(
@@ -106,7 +122,17 @@ class ExpectedF(Rule):
             )
 
     def fit(self, nodes: Nodes, positive: Mask) -> Self:
-        """Check the parameters; there is nothing to learn."""
+        """Check the parameters; there is nothing to learn.
+
+        Parameters
+        ----------
+        nodes : Nodes
+        positive : mask of shape (n, V)
+
+        Returns
+        -------
+        self
+        """
         self.check_parameters()
         check_positive(nodes, positive)
         return self
@@ -115,26 +141,40 @@ class ExpectedF(Rule):
         """Keep the best set of each choice point; known choices are in it, and certain."""
         self.check_parameters()
         kept = np.empty(nodes.probabilities.shape, dtype=bool)
-        for rows, belief in self._beliefs(nodes):
-            kept[rows] = belief.best_of_size(_best_size(belief, self.min_size))
-        return kept
+        for rows, distribution in self._distributions(nodes):
+            least = np.minimum(self.min_size, nodes.n_available[rows])
+            kept[rows] = distribution.best_of_size(_best_size(distribution, least))
+        return nodes.completed(kept)
 
     def grow(self, nodes: Nodes) -> BoolArray:
         """Follow all but improbable choices: the set is chosen among finished sequences."""
         self.check_parameters(n_positions=int(nodes.depth.max(initial=0)) + 1)
         if self.joint and nodes.examples is None:
             raise _no_examples()
-        followed: BoolArray = nodes.membership >= LEAST_F / (1 + float(self.beta) ** 2)
-        return followed if nodes.known is None else followed | nodes.known
+        return nodes.completed(nodes.membership >= LEAST_F / (1 + float(self.beta) ** 2))
 
     def choose(
         self, sample: IntArray, membership: FloatArray, n_known: IntArray | None = None
     ) -> BoolArray:
-        """Keep the best set of each sample's sequences, as if each were a label."""
+        """Keep the best set of each sample's sequences, as if each were a label.
+
+        Parameters
+        ----------
+        sample : int array of shape (m,)
+            Ascending.
+        membership : array of shape (m,)
+            Best first within each sample.
+        n_known : int array of shape (m,), optional
+            How many other sequences of the same sample are known.
+
+        Returns
+        -------
+        bool array of shape (m,)
+        """
         present, row = np.unique(sample, return_inverse=True)
         count = np.bincount(row, minlength=len(present))
         rank = np.arange(len(row)) - (np.cumsum(count) - count)[row]
-        # Where a sample has fewer than others the rest is impossible, which changes nothing.
+        # Where a sample has fewer than others the rest has probability 0, which changes nothing.
         candidates = np.zeros((len(present), int(count.max(initial=0))))
         candidates[row, rank] = membership
         given = np.zeros(len(present), dtype=np.intp)
@@ -144,52 +184,85 @@ class ExpectedF(Rule):
         nodes = Nodes.roots(
             np.hstack([candidates, known]), np.hstack([np.zeros(candidates.shape, bool), known])
         )
-        labels_alike = ExpectedF(self.beta, min_size=self.min_size)
-        kept: BoolArray = labels_alike.accept(nodes)[row, rank]
+        on_labels = ExpectedF(self.beta, min_size=self.min_size)
+        kept: BoolArray = on_labels.accept(nodes)[row, rank]
         return kept
 
+    def figures(self, node: Nodes, choice: int, memory: Sequence[int]) -> dict[str, float]:
+        """The probability of the choice, and the expected F of the set with it.
+
+        Parameters
+        ----------
+        node : Nodes
+            A single choice point.
+        choice : int
+        memory : sequence of int
+            The choices that are in the set already.
+
+        Returns
+        -------
+        dict
+        """
+        [(_, distribution)] = self._distributions(node)
+        kept = np.zeros(node.probabilities.shape, dtype=bool)
+        kept[0, [*memory, choice]] = True
+        value = float(distribution.expected(kept)[0])
+        return {**super().figures(node, choice, memory), f"expected F{self.beta:g}": value}
+
     def reason_against(self, node: Nodes, choice: int, name: str) -> str:
-        """Say what the choice would do to the expected F."""
-        [(_, belief)] = self._beliefs(node)
+        """Compare the expected F with and without the choice.
+
+        Parameters
+        ----------
+        node : Nodes
+            A single choice point.
+        choice : int
+        name : str
+            The name of the choice.
+
+        Returns
+        -------
+        str
+        """
+        [(_, distribution)] = self._distributions(node)
         without = self.accept(node)
         added = without.copy()
         added[0, choice] = True
         return (
-            f"with {name} the expected F{self.beta:g} is {belief.expected(added)[0]:.4g}, "
-            f"without it {belief.expected(without)[0]:.4g}"
+            f"with {name} the expected F{self.beta:g} is {distribution.expected(added)[0]:.4g}, "
+            f"without it {distribution.expected(without)[0]:.4g}"
         )
 
-    def _beliefs(self, nodes: Nodes) -> Iterator[tuple[IntArray, SetDistribution]]:
-        """What to believe about the true set of each choice point, a block of them at a time."""
+    def _distributions(self, nodes: Nodes) -> Iterator[tuple[IntArray, SetDistribution]]:
+        """The distribution of the true set at each choice point, a block of them at a time."""
         beta = float(self.beta)
-        known = np.zeros(nodes.probabilities.shape, bool) if nodes.known is None else nodes.known
-        uninformed = np.ones(len(nodes), dtype=bool)
+        independent = np.ones(len(nodes), dtype=bool)
         if self.joint:
             if nodes.examples is None:
                 raise _no_examples()
             for rows in _blocks(np.arange(len(nodes)), _entries(nodes.examples)):
-                weights = posterior(nodes[rows], nodes.examples[rows], known[rows])
+                weights = posterior(nodes[rows])
                 informed = weights.sum(axis=1) > 0
-                uninformed[rows] = ~informed
+                independent[rows] = ~informed
                 if informed.any():
-                    sets, rows = nodes.examples.sets, rows[informed]
-                    yield rows, WeightedSets(weights[informed], sets, known[rows], beta)
+                    rows = rows[informed]
+                    yield rows, WeightedSets(weights[informed], nodes[rows], beta)
         n_points = len(quadrature(nodes.n_choices, beta).u)
-        for rows in _blocks(np.flatnonzero(uninformed), max(n_points, nodes.n_choices)):
-            yield rows, IndependentChoices(nodes.membership[rows], known[rows], beta)
+        for rows in _blocks(np.flatnonzero(independent), max(n_points, nodes.n_choices)):
+            yield rows, IndependentChoices(nodes[rows], beta)
 
 
-def _best_size(belief: SetDistribution, min_size: int = 0) -> IntArray:
+def _best_size(distribution: SetDistribution, min_size: IntArray | int = 0) -> IntArray:
     """The size of the set with the highest expected F, (n,); at least what is known."""
-    n_choices = belief.overlap.shape[1]
-    square = belief.beta**2
+    n_choices = distribution.overlap.shape[1]
+    square = distribution.beta**2
     size = np.arange(1, n_choices + 1)
-    at_most = (1 + square) * belief.overlap / (square * belief.overlap + size)
+    at_most = (1 + square) * distribution.overlap / (square * distribution.overlap + size)
     # That a true set is not empty raises the expected F of all other answers by one factor.
-    least = np.maximum(belief.n_known, min(min_size, n_choices))
-    best = np.where(least == 0, belief.empty, -np.inf)
+    least = np.maximum(distribution.n_known, min_size)
+    best = np.where(least == 0, distribution.empty, -np.inf)
     best_size = least.copy()
-    for k, value in enumerate(belief.values(), start=1):
+    for k, value in enumerate(distribution.values(), start=1):
         better = (value > best + TIE) & (k >= least)
         best[better], best_size[better] = value[better], k
         if k < n_choices and (at_most[:, k] <= best + TIE).all():
@@ -198,7 +271,7 @@ def _best_size(belief: SetDistribution, min_size: int = 0) -> IntArray:
 
 
 def _entries(examples: Examples) -> int:
-    """How many numbers a row a joint needs, on the average."""
+    """The average number of values per row that a joint distribution needs."""
     (n, m), n_choices = examples.weights.shape, examples.sets.shape[1]
     n_sizes = len(np.unique(np.diff(examples.sets.indptr)))
     in_examples = examples.weights.nnz / max(1, n) * examples.sets.nnz / max(1, m)
@@ -214,6 +287,6 @@ def _blocks(rows: IntArray, entries: int) -> Iterator[IntArray]:
 def _no_examples() -> DataError:
     return DataError(
         "joint=True needs training sets with weights (Nodes.examples), and the scorer gave "
-        "marginals alone, which do not say which choices go together; use ExpectedF() without "
+        "marginals only, which do not say which choices occur together; use ExpectedF() without "
         "joint, or a scorer that gives examples"
     )

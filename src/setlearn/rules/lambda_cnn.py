@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from setlearn.errors import ParameterError
+from setlearn.errors import DataError, ParameterError
+from setlearn.networks.training_settings import Training
 from setlearn.rules.lambda_network import LambdaNetwork
+from setlearn.savable import savable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,11 +15,16 @@ if TYPE_CHECKING:
     import numpy as np
     from torch import nn
 
+    from setlearn.nodes import Nodes
+
 __all__ = ["LambdaCNN"]
 
 
+@savable()
 class LambdaCNN(LambdaNetwork):
-    """Keep the choices that a convolutional network over all scores finds right (SSG-CNN).
+    """Keep the choices that a convolutional network over all scores predicts (SSG-CNN).
+
+    It is tied to a fixed vocabulary, so it refuses choice points with padding.
 
     Parameters
     ----------
@@ -32,19 +39,15 @@ class LambdaCNN(LambdaNetwork):
     dropout : float in [0, 1), default=0.2
         After each dense layer.
     cut : float in [0, 1] or "tuned", default=0.5
-        Keep what has a probability above it; "tuned" is the one with the best mean F1 on the
+        Keep what has a probability above it. "tuned" is the cut with the best mean F1 on the
         held-out choice points.
     min_size : int or None, default=None
-        Keep at least this many; None: 1 unless some training sets were empty.
-    learning_rate : float, default=1e-3
-    batch_size : int, default=64
-    max_steps : int, default=4000
-    patience : int, default=10
-        Evaluations of the held-out loss without improvement before training stops.
-    validation : float in [0, 1), default=0.2
-        The part of the samples held out for that.
+        Keep at least this many. None: 1 unless some training sets were empty.
+    training : Training, optional
+        How to train; see `setlearn.networks.Training`. By default 4000 steps at most, with a
+        learning rate of 1e-3 and batches of 64. The
+        validation share (0.2) is held out to stop training, and to tune the cut.
     random_state : int, RandomState or None
-    verbose : bool
 
     Attributes
     ----------
@@ -55,12 +58,14 @@ class LambdaCNN(LambdaNetwork):
 
     Examples
     --------
-    The first choice is right from 0.8 up, the second from 0.2 up: no one cut tells both.
+    The first choice is right above 0.8, the second above 0.2: no single cut serves both.
 
     >>> import numpy as np
     >>> from setlearn.nodes import Nodes
     >>> scores = np.random.default_rng(0).uniform(size=(400, 2))
-    >>> rule = LambdaCNN(min_size=0, max_steps=1000, learning_rate=1e-2, random_state=0)
+    >>> from setlearn.networks import Training
+    >>> training = Training(max_steps=1000, learning_rate=1e-2)
+    >>> rule = LambdaCNN(min_size=0, training=training, random_state=0)
     >>> rule = rule.fit(Nodes.roots(scores), scores > [0.8, 0.2])
     >>> rule.accept(Nodes.roots(np.array([[0.6, 0.4], [0.95, 0.05]])))
     array([[False,  True],
@@ -77,34 +82,19 @@ class LambdaCNN(LambdaNetwork):
         dropout: float = 0.2,
         cut: float | Literal["tuned"] = 0.5,
         min_size: int | None = None,
-        learning_rate: float = 1e-3,
-        batch_size: int = 64,
-        max_steps: int = 4000,
-        patience: int = 10,
-        validation: float = 0.2,
+        training: Training | None = None,
         random_state: int | np.random.RandomState | None = None,
-        verbose: bool = False,
     ) -> None:
-        super().__init__(
-            cut=cut,
-            min_size=min_size,
-            learning_rate=learning_rate,
-            batch_size=batch_size,
-            max_steps=max_steps,
-            patience=patience,
-            validation=validation,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        super().__init__(cut=cut, min_size=min_size, training=training, random_state=random_state)
         self.channels = channels
         self.kernel_size = kernel_size
         self.hidden = hidden
         self.embedding = embedding
         self.dropout = dropout
 
-    def build(self, n_choices: int, n_positions: int) -> nn.Module:
-        """Make the untrained module."""
-        from setlearn.networks.lambda_cnn import LambdaConvolution
+    def new_network(self) -> nn.Module:
+        """Build the module with fresh weights."""
+        from setlearn.networks.lambda_networks import LambdaConvolution
 
         sizes = [self.channels, self.kernel_size, self.embedding, *self.hidden]
         if min(sizes) < 1 or self.kernel_size % 2 == 0:
@@ -115,11 +105,21 @@ class LambdaCNN(LambdaNetwork):
         if not 0 <= self.dropout < 1:
             raise ParameterError(f"dropout must be in [0, 1), got {self.dropout!r}")
         return LambdaConvolution(
-            n_choices,
-            n_positions,
+            self.n_choices_,
+            self.n_positions_,
             channels=self.channels,
             kernel_size=self.kernel_size,
             hidden=self.hidden,
             embedding=self.embedding,
             dropout=self.dropout,
         )
+
+    def _check_padding(self, nodes: Nodes) -> None:
+        if nodes.has_padding:
+            raise DataError(
+                "LambdaCNN needs the same choices at every choice point, and some here are not "
+                "available; use LambdaSet, which works with any choices"
+            )
+
+    def _is_tied_to_choices(self, nodes: Nodes) -> bool:
+        return True

@@ -1,44 +1,55 @@
-"""What the λ-networks share: a network that looks at all scores and judges each choice."""
+"""What the λ-networks share: a network sees all scores and judges each choice."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Literal, Self
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_random_state
 
-from setlearn.errors import DataError
-from setlearn.networks.training_settings import TrainingPlan
-from setlearn.nodes import BoolArray, IntArray, Mask, Nodes, dense_mask
+from setlearn.errors import DataError, ParameterError
+from setlearn.networks.training_settings import Training, TrainsNetwork
+from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, dense_mask, log_odds
 from setlearn.rules.base import Rule, check_min_size, check_positive, fill_up, learned_min_size
-from setlearn.rules.log_odds import log_odds
 from setlearn.rules.threshold import best_cut, check_cut
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import torch
     from torch import Tensor, nn
 
     from setlearn.networks.training_loop import Epoch
 
-__all__ = ["LambdaNetwork", "log_odds"]
+__all__ = ["LambdaNetwork"]
 
 BLOCK_ENTRIES = 131_072
 """Scores that go through a network together: some tens of MB with its activations."""
 
+VALIDATION = 0.2
+"""The share of the samples that is held out if `Training` does not say."""
 
-class LambdaNetwork(Rule):
-    """Learns by a network which choices are right, in place of a λ.
 
-    A kind of λ-network says in ``build`` which module it is. All of them learn by binary cross
-    entropy, stop by the loss on held-out *samples*, and keep each choice whose probability, in
-    the network's eyes, exceeds the cut.
+class LambdaNetwork(TrainsNetwork, Rule):
+    """Learns with a network which choices are right, instead of one λ.
+
+    A subclass builds its module in ``new_network``. All λ-networks are trained with binary cross
+    entropy, stop by the loss on held-out *samples*, and keep each choice whose probability
+    according to the network is above the cut.
     """
 
+    adjustable: ClassVar[tuple[str, ...]] = ("cut", "min_size")
+    suited_training: ClassVar[Mapping[str, Any]] = {
+        "batch_size": 64,
+        "learning_rate": 1e-3,
+        "max_steps": 4000,
+        "patience": 10,
+    }
+
     network_: nn.Module
-    """Held in float64, so that answers do not depend on how rows are batched."""
+    """Stored in float64, so that answers do not depend on how rows are batched."""
     history_: list[Epoch]
     cut_: float
     min_size_: int
@@ -50,50 +61,71 @@ class LambdaNetwork(Rule):
         *,
         cut: float | Literal["tuned"] = 0.5,
         min_size: int | None = None,
-        learning_rate: float = 1e-3,
-        batch_size: int = 64,
-        max_steps: int = 4000,
-        patience: int = 10,
-        validation: float = 0.2,
+        training: Training | None = None,
         random_state: int | np.random.RandomState | None = None,
-        verbose: bool = False,
     ) -> None:
         self.cut = cut
         self.min_size = min_size
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.max_steps = max_steps
-        self.patience = patience
-        self.validation = validation
+        self.training = training
         self.random_state = random_state
-        self.verbose = verbose
 
     def check_parameters(self, n_positions: int = 1) -> None:
-        """Raise unless the cut and the numbers of training are in range."""
+        """Raise unless the cut, the least size and the training are in range."""
         check_cut(self.cut)
         check_min_size(self.min_size)
-        self._plan()
+        self._training_plan()
+        training = self._training()
+        if training.device not in ("auto", "cpu"):
+            raise ParameterError(
+                f"a λ-network is trained on the CPU, got device={training.device!r}; "
+                'use Training(device="auto")'
+            )
+        if training.checkpoint is not None:
+            raise ParameterError(
+                f"a λ-network writes no checkpoints, got checkpoint={training.checkpoint!r}; "
+                "use Training(checkpoint=None)"
+            )
 
     @abstractmethod
-    def build(self, n_choices: int, n_positions: int) -> nn.Module:
-        """Make the untrained module: logits (n, V) and position (n,) in, logits (n, V) out."""
+    def new_network(self) -> nn.Module:
+        """Build the module with fresh weights, from the parameters and the learned sizes.
+
+        It takes logits (n, V) and positions (n,), and for rows with padding a mask (n, V) of
+        the available choices; it returns logits (n, V).
+        """
 
     def fit(self, nodes: Nodes, positive: Mask) -> Self:
-        """Train the network on most samples, and on the others watch it and tune the cut."""
+        """Train the network on most samples, and use the others to stop and to tune the cut.
+
+        Parameters
+        ----------
+        nodes : Nodes
+        positive : mask of shape (n, V)
+            The right choices.
+
+        Returns
+        -------
+        self
+        """
         from setlearn.networks.runtime import seeded
         from setlearn.networks.training_loop import hold_out
 
         self.check_parameters()
         check_positive(nodes, positive)
+        self._check_padding(nodes)
         self.min_size_ = learned_min_size(self.min_size, nodes, positive)
+        if nodes.available is not None:
+            nodes, positive = _compact_with(nodes, positive)
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(2**31 - 1))
-        # The prefixes of one sample share its fate, so whole samples are held out.
-        fit_rows, held_rows = hold_out(nodes.sample, self.validation, rng)
+        # The prefixes of one sample depend on each other, so whole samples are held out.
+        validation = self._training().validation
+        share = VALIDATION if validation is None else validation
+        fit_rows, held_rows = hold_out(nodes.sample, share, rng)
         self.n_choices_ = nodes.n_choices
         self.n_positions_ = int(nodes.depth[fit_rows].max()) + 1
         with seeded(seed):
-            network = self.build(self.n_choices_, self.n_positions_)
+            network = self.new_network()
         self.history_ = self._train(network, nodes, positive, fit_rows, held_rows, seed)
         self.network_ = network.double()
         watched = held_rows if len(held_rows) else fit_rows
@@ -101,44 +133,96 @@ class LambdaNetwork(Rule):
         return self
 
     def accept(self, nodes: Nodes) -> BoolArray:
-        """Keep what the network gives a probability above the cut."""
+        """Keep each choice to which the network gives a probability above the cut."""
         self._check_fitted("network_")
         self._check_choices(nodes)
         kept = np.empty(nodes.probabilities.shape, dtype=bool)
         for rows in nodes.row_chunks():
             judged = self.judge(nodes[rows])
-            above = judged.probabilities > self.cut_
-            if judged.known is not None:
-                above |= judged.known
+            above = judged.completed(judged.probabilities > self.cut_)
             kept[rows] = fill_up(above, judged, self.min_size_)
         return kept
 
     def judge(self, nodes: Nodes) -> Nodes:
         """Return the same choice points with the network's probability of each choice."""
-        import torch
-
         self._check_fitted("network_")
         self._check_choices(nodes)
+        if nodes.available is None:
+            probabilities = self._judged(nodes)
+        else:
+            probabilities = np.zeros(nodes.probabilities.shape)
+            rows = np.flatnonzero(nodes.n_available)
+            part = nodes[rows]
+            # Row by row the choices come first, so their order is that of the mask.
+            compact = _compact(part)
+            there = np.arange(compact.n_choices) < part.n_available[:, None]
+            judged = np.zeros(part.probabilities.shape)
+            judged[part.available] = self._judged(compact)[there]
+            probabilities[rows] = judged
+        return replace(nodes, probabilities=probabilities, prefix_probability=None, examples=None)
+
+    def _judged(self, nodes: Nodes) -> FloatArray:
+        import torch
+
         probabilities = np.empty(nodes.probabilities.shape)
         with torch.no_grad():
             for rows in _blocks(nodes):
                 logits = self.network_(*_network_inputs(nodes[rows], torch.float64))
                 probabilities[rows] = logits.sigmoid().numpy()
-        return Nodes(nodes.sample, nodes.depth, probabilities, nodes.known)
+        return probabilities
+
+    def figures(self, node: Nodes, choice: int, memory: Sequence[int]) -> dict[str, float]:
+        """The probability of the choice, that of the network, and the cut.
+
+        Parameters
+        ----------
+        node : Nodes
+            A single choice point.
+        choice : int
+        memory : sequence of int
+            The choices that are in the set already.
+
+        Returns
+        -------
+        dict
+        """
+        judged = float(self.judge(node).probabilities[0, choice])
+        return {**super().figures(node, choice, memory), "network": judged, "cut": self.cut_}
 
     def reason_against(self, node: Nodes, choice: int, name: str) -> str:
-        """Say what the network thinks of the choice."""
+        """Compare the network's probability of the choice with the cut.
+
+        Parameters
+        ----------
+        node : Nodes
+            A single choice point.
+        choice : int
+        name : str
+            The name of the choice.
+
+        Returns
+        -------
+        str
+        """
         probability = self.judge(node).probabilities[0, choice]
         return (
             f"the λ-network gives {name} a probability of {probability:.4g}, "
             f"which does not exceed the cut {self.cut_:.4g}"
         )
 
+    def _check_padding(self, nodes: Nodes) -> None:
+        """Raise if there is padding that the network cannot handle."""
+
+    def _is_tied_to_choices(self, nodes: Nodes) -> bool:
+        """Whether these choice points must have the number of choices seen in ``fit``."""
+        return nodes.available is None
+
     def _check_choices(self, nodes: Nodes) -> None:
-        if nodes.n_choices != self.n_choices_:
+        self._check_padding(nodes)
+        if self._is_tied_to_choices(nodes) and nodes.n_choices != self.n_choices_:
             raise DataError(
                 f"this {type(self).__name__} was fitted on {self.n_choices_} choices, got "
-                f"{nodes.n_choices}; give scores of the same vocabulary, or fit it again"
+                f"{nodes.n_choices}; pass scores of the same vocabulary, or fit it again"
             )
 
     def _train(
@@ -157,22 +241,14 @@ class LambdaNetwork(Rule):
             network,
             lambda rows: _mean_loss(network, nodes, positive, fit_rows[rows.numpy()]),
             len(fit_rows),
-            self._plan(),
+            self._training_plan(),
             seed=seed,
             evaluate=_held_out_merit(network, nodes, positive, held_rows),
-            verbose=self.verbose,
+            verbose=bool(self._training().verbose),
             description=type(self).__name__,
         )
         with one_thread():
             return trainer.fit()
-
-    def _plan(self) -> TrainingPlan:
-        return TrainingPlan(
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            max_steps=self.max_steps,
-            patience=self.patience,
-        )
 
     def _choose_cut(self, nodes: Nodes, positive: Mask, rows: IntArray) -> float:
         if self.cut != "tuned":
@@ -180,26 +256,62 @@ class LambdaNetwork(Rule):
         return best_cut(self.judge(nodes[rows]), positive[rows], self.min_size_)
 
 
-def _network_inputs(nodes: Nodes, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+def _compact(nodes: Nodes) -> Nodes:
+    """The same choice points with padding last, and no wider than their longest row.
+
+    So what a network sees does not depend on where the padding is or how much of it there is.
+    """
+    assert nodes.available is not None
+    lengths = nodes.n_available
+    there = np.arange(int(lengths.max(initial=0))) < lengths[:, None]
+    probabilities = np.zeros(there.shape, dtype=nodes.probabilities.dtype)
+    probabilities[there] = nodes.probabilities[nodes.available]
+    return Nodes(nodes.sample, nodes.depth, probabilities, available=None if there.all() else there)
+
+
+def _compact_with(nodes: Nodes, positive: Mask) -> tuple[Nodes, Mask]:
+    """Compact nodes and their mask; choice points without any choice are left out."""
+    assert nodes.available is not None
+    rows = np.flatnonzero(nodes.n_available)
+    if len(rows) == 0:
+        raise DataError("no choice point has any choice, so there is nothing to learn from")
+    nodes, positive = nodes[rows], sparse.csr_array(positive[rows])
+    assert nodes.available is not None
+    place = np.cumsum(nodes.available, axis=1) - 1  # of each choice among the available ones
+    row, choice = positive.nonzero()
+    compact = _compact(nodes)
+    right = np.ones(len(row), dtype=bool)
+    shape = compact.probabilities.shape
+    return compact, sparse.csr_array((right, (row, place[row, choice])), shape=shape)
+
+
+def _network_inputs(nodes: Nodes, dtype: torch.dtype) -> tuple[Tensor, ...]:
     import torch
 
     logits = torch.as_tensor(log_odds(nodes.probabilities), dtype=dtype)  # (n, V)
-    return logits, torch.as_tensor(nodes.depth, dtype=torch.long)
+    position = torch.as_tensor(nodes.depth, dtype=torch.long)
+    if not nodes.has_padding:
+        return logits, position
+    return logits, position, torch.as_tensor(nodes.available)
 
 
 def _mean_loss(network: nn.Module, nodes: Nodes, positive: Mask, rows: IntArray) -> Tensor:
     import torch
     from torch.nn.functional import binary_cross_entropy_with_logits
 
-    logits, position = _network_inputs(nodes[rows], torch.float32)
+    part = nodes[rows]
+    judged = network(*_network_inputs(part, torch.float32))
     right = torch.as_tensor(dense_mask(positive[rows], slice(None)), dtype=torch.float32)
-    return binary_cross_entropy_with_logits(network(logits, position), right)
+    if part.has_padding:
+        available = torch.as_tensor(part.available)
+        judged, right = judged[available], right[available]
+    return binary_cross_entropy_with_logits(judged, right)
 
 
 def _held_out_merit(
     network: nn.Module, nodes: Nodes, positive: Mask, rows: IntArray
 ) -> Callable[[], float] | None:
-    """Make the function that says how well the network does on rows held out, if any are."""
+    """Make the function that measures the network on held-out rows, if there are any."""
     if not len(rows):
         return None
     blocks = [rows[block] for block in _blocks(nodes[rows])]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from setlearn.errors import ParameterError
+from setlearn.networks.training_settings import Training
 from setlearn.rules.lambda_network import LambdaNetwork
+from setlearn.savable import savable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,11 +16,12 @@ if TYPE_CHECKING:
 __all__ = ["LambdaRNN"]
 
 
+@savable()
 class LambdaRNN(LambdaNetwork):
-    """Keep the choices that an LSTM encoder–decoder over all scores finds right (SSG-RNN).
+    """Keep the choices that an LSTM encoder–decoder over all scores predicts (SSG-RNN).
 
-    It runs along the vocabulary choice by choice, so `LambdaCNN` is much the faster where that is
-    long; and it knows which choice is which only by its own counting.
+    It runs along the vocabulary choice by choice, so `LambdaCNN` is much faster on a large one.
+    It can tell choices apart only by counting them.
 
     Parameters
     ----------
@@ -27,19 +30,15 @@ class LambdaRNN(LambdaNetwork):
     embedding : int, default=8
         The size of a position's embedding.
     cut : float in [0, 1] or "tuned", default=0.5
-        Keep what has a probability above it; "tuned" is the one with the best mean F1 on the
+        Keep what has a probability above it. "tuned" is the cut with the best mean F1 on the
         held-out choice points.
     min_size : int or None, default=None
-        Keep at least this many; None: 1 unless some training sets were empty.
-    learning_rate : float, default=1e-3
-    batch_size : int, default=64
-    max_steps : int, default=4000
-    patience : int, default=10
-        Evaluations of the held-out loss without improvement before training stops.
-    validation : float in [0, 1), default=0.2
-        The part of the samples held out for that.
+        Keep at least this many. None: 1 unless some training sets were empty.
+    training : Training, optional
+        How to train; see `setlearn.networks.Training`. By default 4000 steps at most, with a
+        learning rate of 1e-3 and batches of 64. The
+        validation share (0.2) is held out to stop training, and to tune the cut.
     random_state : int, RandomState or None
-    verbose : bool
 
     Attributes
     ----------
@@ -50,12 +49,14 @@ class LambdaRNN(LambdaNetwork):
 
     Examples
     --------
-    The first choice is right from 0.8 up, the second from 0.2 up: no one cut tells both.
+    The first choice is right above 0.8, the second above 0.2: no single cut serves both.
 
     >>> import numpy as np
     >>> from setlearn.nodes import Nodes
     >>> scores = np.random.default_rng(0).uniform(size=(400, 2))
-    >>> rule = LambdaRNN(min_size=0, max_steps=1000, learning_rate=1e-2, random_state=0)
+    >>> from setlearn.networks import Training
+    >>> training = Training(max_steps=1000, learning_rate=1e-2)
+    >>> rule = LambdaRNN(min_size=0, training=training, random_state=0)
     >>> rule = rule.fit(Nodes.roots(scores), scores > [0.8, 0.2])
     >>> rule.accept(Nodes.roots(np.array([[0.6, 0.4], [0.95, 0.05]])))
     array([[False,  True],
@@ -69,34 +70,19 @@ class LambdaRNN(LambdaNetwork):
         embedding: int = 8,
         cut: float | Literal["tuned"] = 0.5,
         min_size: int | None = None,
-        learning_rate: float = 1e-3,
-        batch_size: int = 64,
-        max_steps: int = 4000,
-        patience: int = 10,
-        validation: float = 0.2,
+        training: Training | None = None,
         random_state: int | np.random.RandomState | None = None,
-        verbose: bool = False,
     ) -> None:
-        super().__init__(
-            cut=cut,
-            min_size=min_size,
-            learning_rate=learning_rate,
-            batch_size=batch_size,
-            max_steps=max_steps,
-            patience=patience,
-            validation=validation,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        super().__init__(cut=cut, min_size=min_size, training=training, random_state=random_state)
         self.hidden = hidden
         self.embedding = embedding
 
-    def build(self, n_choices: int, n_positions: int) -> nn.Module:
-        """Make the untrained module; a recurrence serves any number of choices."""
-        from setlearn.networks.lambda_rnn import LambdaRecurrence
+    def new_network(self) -> nn.Module:
+        """Build the module with fresh weights; it serves any number of choices."""
+        from setlearn.networks.lambda_networks import LambdaRecurrence
 
         if min(self.hidden, self.embedding) < 1:
             raise ParameterError(
                 f"hidden and embedding must be at least 1, got {self.hidden} and {self.embedding}"
             )
-        return LambdaRecurrence(n_positions, hidden=self.hidden, embedding=self.embedding)
+        return LambdaRecurrence(self.n_positions_, hidden=self.hidden, embedding=self.embedding)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from setlearn.errors import ParameterError
+from setlearn.networks.training_settings import Training
 from setlearn.rules.lambda_network import LambdaNetwork
+from setlearn.savable import savable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy as np
     from torch import nn
 
@@ -18,13 +19,14 @@ if TYPE_CHECKING:
 __all__ = ["LambdaSet"]
 
 
+@savable()
 class LambdaSet(LambdaNetwork):
-    """Keep the choices that a small network, the same for all of them, finds right.
+    """Keep the choices that a small network, the same for all of them, predicts.
 
-    It judges each choice by how it stands among the others: its score, its rank, the gaps to its
-    neighbours and to the best, how many right ones are expected above it and in all. So it learns
-    of all choices what it learns of one, which helps where many are rare, and it may be used on
-    other choices than it was fitted on. It learns nothing of a single choice: where their base
+    It judges each choice by how it compares with the others: its score, its rank, the gaps to its
+    neighbours and to the best, the expected number of right ones above it and in all. So what it
+    learns from one choice holds for all, which helps if many are rare, and it can be used on
+    other choices than it was fitted on. It learns nothing about single choices: if their base
     rates are off, use `LambdaCNN`.
 
     Parameters
@@ -36,20 +38,15 @@ class LambdaSet(LambdaNetwork):
     dropout : float in [0, 1), default=0.0
         After each dense layer.
     cut : float in [0, 1] or "tuned", default=0.5
-        Keep what has a probability above it; "tuned" is the one with the best mean F1 on the
+        Keep what has a probability above it. "tuned" is the cut with the best mean F1 on the
         held-out choice points.
     min_size : int or None, default=None
-        Keep at least this many; None: 1 unless some training sets were empty.
-    learning_rate : float, default=3e-3
-        Faster than the other λ-networks learn: there are few weights.
-    batch_size : int, default=128
-    max_steps : int, default=1000
-    patience : int, default=10
-        Evaluations of the held-out loss without improvement before training stops.
-    validation : float in [0, 1), default=0.2
-        The part of the samples held out for that.
+        Keep at least this many. None: 1 unless some training sets were empty.
+    training : Training, optional
+        How to train; see `setlearn.networks.Training`. By default 1000 steps at most, with a
+        learning rate of 3e-3 (there are few weights) and batches of 128. The
+        validation share (0.2) is held out to stop training, and to tune the cut.
     random_state : int, RandomState or None
-    verbose : bool
 
     Attributes
     ----------
@@ -60,17 +57,25 @@ class LambdaSet(LambdaNetwork):
 
     Examples
     --------
-    The best choice is right, and so is the one next to it if it is near: no one cut tells that.
+    The best choice is right, and so are those close to it: no single cut finds them.
 
     >>> import numpy as np
     >>> from setlearn.nodes import Nodes
     >>> scores = np.random.default_rng(0).uniform(size=(400, 4))
     >>> right = scores > scores.max(axis=1, keepdims=True) - 0.2
-    >>> rule = LambdaSet(learning_rate=1e-2, random_state=0).fit(Nodes.roots(scores), right)
+    >>> rule = LambdaSet(random_state=0).set_params(training__learning_rate=1e-2)
+    >>> rule = rule.fit(Nodes.roots(scores), right)
     >>> rule.accept(Nodes.roots(np.array([[0.9, 0.6, 0.1, 0.2], [0.3, 0.6, 0.5, 0.1]])))
     array([[ True, False, False, False],
            [False,  True,  True, False]])
     """
+
+    suited_training: ClassVar[Mapping[str, Any]] = {
+        "batch_size": 128,
+        "learning_rate": 3e-3,
+        "max_steps": 1000,
+        "patience": 10,
+    }
 
     def __init__(
         self,
@@ -80,32 +85,17 @@ class LambdaSet(LambdaNetwork):
         dropout: float = 0.0,
         cut: float | Literal["tuned"] = 0.5,
         min_size: int | None = None,
-        learning_rate: float = 3e-3,
-        batch_size: int = 128,
-        max_steps: int = 1000,
-        patience: int = 10,
-        validation: float = 0.2,
+        training: Training | None = None,
         random_state: int | np.random.RandomState | None = None,
-        verbose: bool = False,
     ) -> None:
-        super().__init__(
-            cut=cut,
-            min_size=min_size,
-            learning_rate=learning_rate,
-            batch_size=batch_size,
-            max_steps=max_steps,
-            patience=patience,
-            validation=validation,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        super().__init__(cut=cut, min_size=min_size, training=training, random_state=random_state)
         self.hidden = hidden
         self.embedding = embedding
         self.dropout = dropout
 
-    def build(self, n_choices: int, n_positions: int) -> nn.Module:
-        """Make the untrained module; it serves any number of choices."""
-        from setlearn.networks.lambda_set import LambdaOrderFree
+    def new_network(self) -> nn.Module:
+        """Build the module with fresh weights; it serves any number of choices."""
+        from setlearn.networks.lambda_networks import LambdaOrderFree
 
         if min([self.embedding, *self.hidden]) < 1:
             raise ParameterError(
@@ -114,8 +104,8 @@ class LambdaSet(LambdaNetwork):
         if not 0 <= self.dropout < 1:
             raise ParameterError(f"dropout must be in [0, 1), got {self.dropout!r}")
         return LambdaOrderFree(
-            n_positions, hidden=self.hidden, embedding=self.embedding, dropout=self.dropout
+            self.n_positions_, hidden=self.hidden, embedding=self.embedding, dropout=self.dropout
         )
 
-    def _check_choices(self, nodes: Nodes) -> None:
-        """Any vocabulary will do."""
+    def _is_tied_to_choices(self, nodes: Nodes) -> bool:
+        return False

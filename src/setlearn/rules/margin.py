@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from numbers import Real
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,48 +22,52 @@ from setlearn.rules.base import (
     fill_up,
     learned_min_size,
 )
-from setlearn.rules.floor import best_floor
-from setlearn.rules.max_margin import Gaps, judge, solve
+from setlearn.rules.max_margin import Gaps, best_floor, evaluate, past_ties, solve
 from setlearn.rules.steps import Pick, Steps
+from setlearn.savable import savable
 
 __all__ = ["Margin"]
 
 SPACES = ("probability", "log")
 
 LEAST_PROBABILITY = 1e-10
-"""Less counts as this much on the log scale, where a zero would outweigh all other scores."""
+"""The least probability on the log scale, where a zero would outweigh all other scores."""
+
+LARGEST = -math.log(LEAST_PROBABILITY)
+"""The largest absolute score on either scale: scores round to multiples of its last bit."""
 
 
+@savable(infinite=("interval_", "objective_"))
 class Margin(Rule):
     """Sequential Set Generation: pick the best choice, penalise it by λ, pick again.
 
-    The process stops when a pick repeats itself. The literal loop has a closed form, and that is
-    what runs: a choice is kept if its score lies less than λ below the best one. With ``rho``
-    the process stops only when more than a share ρ of the memory has been repeated.
+    The process stops when a choice is picked again. The loop has a closed form, which is what
+    runs: a choice is kept if its score is less than λ below the best one. With ``rho`` the
+    process stops only when more than a share ρ of the memory has been repeated.
 
     Parameters
     ----------
     lam : float or sequence of floats, optional
-        Fixes λ: one number, or one a position of a sequence. By default it is learned by the
-        paper's max-margin objective, one for each depth that the training nodes have.
+        Fixes λ: one number, or one per position of a sequence. By default it is learned by the
+        paper's max-margin objective, one for each depth of the training nodes.
     rho : float in [0, 1), default=0
-        The robust stop: go on until the repeats outnumber ρ times the memory.
+        The robust stop: continue until the repeats outnumber ρ times the memory.
     space : {"probability", "log"}, default="probability"
         The scale on which λ is subtracted.
     multiplier : float, default=1000
-        What a violated constraint costs where no λ satisfies all of them (the paper's λ₊, λ₋).
+        The cost of a violated constraint where no λ satisfies all of them (the paper's λ₊, λ₋).
     min_size : int, optional
-        Keep at least this many. 0 also learns a floor: a choice point whose best score lies
-        under it gets the empty set. By default 0 if some training sets were empty, else 1.
+        Keep at least this many. 0 also learns a floor: a choice point whose best score is
+        below it gets the empty set. By default 0 if some training sets were empty, else 1.
 
     Attributes
     ----------
-    lam_ : float, or array with one value a position
+    lam_ : float, or array with one value per position
     feasible_ : bool (or array)
         Whether one λ satisfies the constraints of every choice point.
     objective_ : float (or array)
         The objective at λ: the sum of squares, with the penalties where it is not feasible.
-    interval_ : array (2,) (or one row a position)
+    interval_ : array (2,) (or one row per position)
         The bounds that the constraints put on λ; empty (first above second) if not feasible.
     min_size_ : int
     floor_ : float
@@ -81,6 +87,8 @@ class Margin(Rule):
            [False,  True, False]])
     """
 
+    adjustable: ClassVar[tuple[str, ...]] = ("lam", "min_size", "rho")
+
     def __init__(
         self,
         lam: float | Sequence[float] | None = None,
@@ -98,11 +106,26 @@ class Margin(Rule):
 
     @property
     def needs_fit(self) -> bool:
-        """Whether λ, or what to do where sets may be empty, is left open."""
+        """Whether λ, or the floor for empty sets, has to be learned."""
         return self.lam is None or not self.min_size
 
+    @property
+    def is_monotone(self) -> bool:
+        """Always."""
+        return True
+
     def fit(self, nodes: Nodes, positive: Mask) -> Self:
-        """Learn λ from choice points and the mask of their right choices."""
+        """Learn λ, and the floor if sets may be empty.
+
+        Parameters
+        ----------
+        nodes : Nodes
+        positive : mask of shape (n, V), the right choices
+
+        Returns
+        -------
+        self
+        """
         check_positive(nodes, positive)
         self.check_parameters(n_positions=int(nodes.depth.max()) + 1)
         self.min_size_ = learned_min_size(self.min_size, nodes, positive)
@@ -115,61 +138,86 @@ class Margin(Rule):
     def accept(self, nodes: Nodes) -> BoolArray:
         """Run the process at every choice point at once."""
         self.check_parameters()
-        lam, min_size = self._lam_at(nodes), self._min_size_now()
-        floor = getattr(self, "floor_", -np.inf)
-        if self.rho == 0 and self.space == "probability":
+        lam, min_size, floor = self._lam_at(nodes), self._min_size_now(), self._floor_now()
+        if self.rho == 0 and self.space == "probability" and nodes.available is None:
             kept = _within_margin(nodes.probabilities, nodes.known, lam)
         else:
             kept = np.empty(nodes.probabilities.shape, dtype=bool)
             for rows in nodes.row_chunks():
                 part = nodes[rows]
-                process = _within_margin if self.rho == 0 else self._until_repeats
-                kept[rows] = process(self._scores(part), part.known, lam[rows])
+                process = partial(_until_repeats, rho=self.rho) if self.rho else _within_margin
+                kept[rows] = process(part.masked(self._scores(part)), part.known, lam[rows])
         if np.isfinite(floor):
             kept[self._under_floor(nodes, floor)] = False
-        return fill_up(kept, nodes, min_size) if min_size > 1 else kept
+        return fill_up(kept, nodes, min_size) if min_size > 1 else nodes.completed(kept)
 
     def steps(self, node: Nodes, names: Sequence[str]) -> Steps:
-        """The paper's loop to the letter: penalise, pick, remember, stop at a repeat."""
-        scores, lam = self._scores(node)[0], self._lam_at(node)[0]
-        floor = getattr(self, "floor_", -np.inf)
+        """Run the paper's loop to the letter: penalise, pick, remember, stop at a repeat.
+
+        Parameters
+        ----------
+        node : Nodes, a single choice point
+        names : sequence of str, one per choice
+
+        Returns
+        -------
+        Steps
+            The picks carry penalties. Their figures are the winner's score and penalty.
+        """
+        scores, lam, floor = self._scores(node)[0], self._lam_at(node)[0], self._floor_now()
+        choosable = node.masked(scores[None])[0]  # -inf for padding, which is never picked
+        if not np.isfinite(choosable).any():
+            return Steps((), "there are no choices")
         if self._under_floor(node, floor)[0]:
-            return Steps((), f"the best score {scores.max():.4g} lies under the floor {floor:.4g}")
-        known = np.zeros(len(scores), bool) if node.known is None else node.known[0]
+            return Steps((), f"the best score {choosable.max():.4g} is below the floor {floor:.4g}")
+        known = node.known_mask()[0]
         counts = known.astype(scores.dtype)  # so that penalties round as they do in ``accept``
         memory = tuple(np.flatnonzero(known).tolist())
         repeats, picks = 0, []
         while True:
             penalties = counts * lam
-            penalised = scores - penalties
             # Ties go to the memory: only a strictly better choice is new.
-            winner = int(np.lexsort((-counts, -penalised))[0])
+            winner = int(np.lexsort((-counts, penalties - choosable))[0])
             new = counts[winner] == 0
             counts[winner] += 1
             memory += (winner,) if new else ()
             repeats += not new
-            picks.append(Pick(penalised, penalties, winner, bool(new), memory))
+            picks.append(_pick(scores - penalties, penalties, winner, bool(new), memory))
             if repeats > self.rho * len(memory):
                 reason = self._why_stopped(names[winner], repeats, len(memory))
-                return self._filled_up(Steps(tuple(picks), reason), node.probabilities[0], scores)
+                steps = Steps(tuple(picks), reason, ("score", "penalty"))
+                return self._filled_up(steps, node, scores)
 
-    def _filled_up(self, walk: Steps, probabilities: FloatArray, scores: FloatArray) -> Steps:
-        """Go on with the best of the others where the process ended short of ``min_size``."""
-        last, min_size = walk.picks[-1], self._min_size_now()
-        others = np.ones(len(scores), bool)
+    def _filled_up(self, steps: Steps, node: Nodes, scores: FloatArray) -> Steps:
+        """Continue with the best of the others if the process ended short of ``min_size``."""
+        last, min_size = steps.picks[-1], self._min_size_now()
+        others = np.ones(len(scores), bool) if node.available is None else node.available[0].copy()
         others[list(last.memory)] = False
-        missing = best_first(probabilities, others)[: max(0, min_size - len(last.memory))]
+        n_missing = max(0, min_size - len(last.memory))
+        missing = best_first(node.probabilities[0], others)[:n_missing]
         if not missing:
-            return walk
-        memory, picks = last.memory, list(walk.picks)
+            return steps
+        memory, picks = last.memory, list(steps.picks)
         for winner in missing:
             memory += (winner,)
-            picks.append(Pick(scores, np.zeros_like(scores), winner, True, memory))
-        return Steps(tuple(picks), f"{walk.reason}; min_size = {min_size} asks for more")
+            picks.append(_pick(scores, np.zeros_like(scores), winner, True, memory))
+        reason = f"{steps.reason}; min_size = {min_size} asks for more"
+        return replace(steps, picks=tuple(picks), reason=reason)
 
     def reason_against(self, node: Nodes, choice: int, name: str) -> str:
-        """Say how the choice stands to the bar."""
-        scores, lam = self._scores(node)[0], self._lam_at(node)[0]
+        """Compare the choice's score with the best one less λ.
+
+        Parameters
+        ----------
+        node : Nodes, a single choice point
+        choice : int
+        name : str, of the choice
+
+        Returns
+        -------
+        str
+        """
+        scores, lam = node.masked(self._scores(node))[0], self._lam_at(node)[0]
         top = scores.max()
         return (
             f"{name} at {scores[choice]:.4g} does not exceed {top - lam:.4g}, "
@@ -191,40 +239,37 @@ class Margin(Rule):
 
     def _top_scores(self, nodes: Nodes) -> FloatArray:
         top = nodes.probabilities.max(axis=1)
-        return self._scores(Nodes(nodes.sample, nodes.depth, top[:, None]))[:, 0]
+        scores = self._scores(Nodes(nodes.sample, nodes.depth, top[:, None]))[:, 0]
+        return scores if nodes.available is None else np.where(nodes.n_available, scores, -np.inf)
 
     def _under_floor(self, nodes: Nodes, floor: float) -> BoolArray:
         under: BoolArray = self._top_scores(nodes) <= floor
-        # Somebody who names known elements has said that the set is not empty.
+        # Where elements are known, the set is not empty.
         return under if nodes.known is None else under & ~nodes.known.any(axis=1)
-
-    def _until_repeats(
-        self, scores: FloatArray, known: BoolArray | None, lam: FloatArray
-    ) -> BoolArray:
-        return _until_repeats(scores, known, lam, self.rho)
 
     def _solve_each_depth(self, nodes: Nodes, positive: Mask) -> None:
         parts, depths = [], []
         for rows in nodes.row_chunks():
             mask = dense_mask(positive, rows)
-            parts.append(Gaps.of(self._scores(nodes[rows]), mask))
+            part = nodes[rows]
+            parts.append(Gaps.of(part.masked(self._scores(part)), mask))
             depths.append(nodes.depth[rows][mask.any(axis=1)])
         gaps, depth = Gaps.join(parts), np.concatenate(depths)
         positions = [gaps[depth == position] for position in range(int(nodes.depth.max()) + 1)]
         if self.lam is None:
-            found = [solve(part, self.multiplier) for part in positions]
-            eps = float(np.finfo(nodes.probabilities.dtype).eps)
-            pairs = zip(found, positions, strict=True)
-            lam = [_past_ties(one.lam, part.lower, eps) for one, part in pairs]
+            solutions = [solve(part, self.multiplier) for part in positions]
+            slack = 4 * float(np.finfo(nodes.probabilities.dtype).eps)
+            pairs = zip(solutions, positions, strict=True)
+            lam = [past_ties(solution.lam, part, slack, LARGEST) for solution, part in pairs]
         else:
             given = np.atleast_1d(np.asarray(self.lam, dtype=np.float64))
             lam = [float(given[min(k, len(given) - 1)]) for k in range(len(positions))]
-            judged = zip(positions, lam, strict=True)
-            found = [judge(part, value, self.multiplier) for part, value in judged]
-        self.lam_ = _one_a_position(lam)
-        self.feasible_ = _one_a_position([one.feasible for one in found])
-        self.objective_ = _one_a_position([one.objective for one in found])
-        self.interval_ = _one_a_position([np.array(one.interval) for one in found])
+            pairs_given = zip(positions, lam, strict=True)
+            solutions = [evaluate(part, value, self.multiplier) for part, value in pairs_given]
+        self.lam_ = _per_position(lam)
+        self.feasible_ = _per_position([solution.feasible for solution in solutions])
+        self.objective_ = _per_position([solution.objective for solution in solutions])
+        self.interval_ = _per_position([np.array(solution.interval) for solution in solutions])
 
     def _lam_at(self, nodes: Nodes) -> FloatArray:
         """λ of each choice point, (n,); deeper than any seen in training, the last one."""
@@ -240,8 +285,11 @@ class Margin(Rule):
         least: int = getattr(self, "min_size_", 1 if self.min_size is None else self.min_size)
         return least
 
+    def _floor_now(self) -> float:
+        return -np.inf if self._min_size_now() else getattr(self, "floor_", -np.inf)
+
     def check_parameters(self, n_positions: int = 1) -> None:
-        """Raise unless λ, ρ and the others lie in their ranges."""
+        """Raise unless λ, ρ and the others are in range."""
         if self.space not in SPACES:
             raise ParameterError(f"space must be one of {SPACES}, got {self.space!r}")
         if not (isinstance(self.rho, Real) and 0 <= self.rho < 1):
@@ -255,19 +303,16 @@ class Margin(Rule):
             _check_lam(self.lam, self.space, n_positions)
 
 
-def _one_a_position(values: list[Any]) -> Any:
+def _pick(
+    scores: FloatArray, penalties: FloatArray, winner: int, kept: bool, memory: tuple[int, ...]
+) -> Pick:
+    figures = {"score": float(scores[winner]), "penalty": float(penalties[winner])}
+    return Pick(scores, penalties, winner, kept, memory, figures)
+
+
+def _per_position(values: list[Any]) -> Any:
     """An array for sequences; for labels, which have one position, the value itself."""
     return np.array(values) if len(values) > 1 else values[0]
-
-
-def _past_ties(lam: float, lower: FloatArray, eps: float) -> float:
-    """A tie stops the process, so a λ on some lower bound must pass it by a hair.
-
-    Above 0, that is: the best choice is kept anyhow, and ties with it are no better.
-    """
-    if lam == 0 or lam not in lower:
-        return lam
-    return lam + 4 * eps * max(lam, -math.log(LEAST_PROBABILITY))
 
 
 def _check_lam(given: ArrayLike, space: str, n_positions: int) -> None:
@@ -275,11 +320,11 @@ def _check_lam(given: ArrayLike, space: str, n_positions: int) -> None:
         lam = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ParameterError(
-            f"lam must be a number or one number a position, got {given!r}"
+            f"lam must be a number or one number per position, got {given!r}"
         ) from error
     if lam.ndim > 1 or lam.size == 0:
         raise ParameterError(
-            f"lam must be a number or one number a position, got shape {lam.shape}"
+            f"lam must be a number or one number per position, got shape {lam.shape}"
         )
     if lam.ndim == 1 and len(lam) < n_positions:
         raise ParameterError(
@@ -301,8 +346,8 @@ def _within_margin(scores: FloatArray, known: BoolArray | None, lam: FloatArray)
     top = scores.max(axis=1)
     bar = top - lam
     kept: BoolArray = scores > bar[:, None]
-    # Where λ vanishes nothing is strictly above the bar, but the first pick is always kept,
-    # unless a known choice ties with it: ties go to the memory.
+    # If λ is 0 nothing is strictly above the bar, but the first pick is always kept, unless a
+    # known choice ties with it: ties go to the memory.
     flat = np.flatnonzero(bar >= top)
     if len(flat):
         first = scores[flat].argmax(axis=1)
@@ -316,10 +361,11 @@ def _within_margin(scores: FloatArray, known: BoolArray | None, lam: FloatArray)
 def _until_repeats(
     scores: FloatArray, known: BoolArray | None, lam: FloatArray, rho: float
 ) -> BoolArray:
-    """The robust stop, for all rows together: one turn of the loop a new element, not a pick.
+    """The robust stop, for all rows together: one turn of the loop per new element, not per pick.
 
     Picks come in the order of the descending merge of P(y) - m·λ. So before a new choice enters,
     each stored one has been repeated as often as it stays at or above that choice's score.
+    Padding has the score -inf, and ends the process.
     """
     kept = np.zeros(scores.shape, bool) if known is None else known.copy()
     new_first = np.argsort(np.where(kept, np.inf, -scores), axis=1, kind="stable")
@@ -329,9 +375,8 @@ def _until_repeats(
         stored, score = kept[running], scores[running, candidate]
         repeats = _repeats_before(scores[running], score, lam[running])
         n_repeats = np.where(stored, repeats, 0).sum(axis=1)
-        goes_on = (n_repeats <= rho * stored.sum(axis=1)) & ~stored[
-            np.arange(len(running)), candidate
-        ]
+        is_new = ~stored[np.arange(len(running)), candidate] & (score > -np.inf)
+        goes_on = (n_repeats <= rho * stored.sum(axis=1)) & is_new
         running, candidate = running[goes_on], candidate[goes_on]
         if len(running) == 0:
             break
@@ -340,15 +385,15 @@ def _until_repeats(
 
 
 def _repeats_before(scores: FloatArray, score: FloatArray, lam: FloatArray) -> FloatArray:
-    """How many m ≥ 1 there are with P(y) - m·λ ≥ ``score``, in the very floats of the loop.
+    """The number of m ≥ 1 with P(y) - m·λ ≥ ``score``, with the same rounding as the loop.
 
     Counts beyond the number of choices may be too low: any of them ends the process.
     """
     lam, score = lam[:, None], score[:, None]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         count = np.floor((scores - score) / lam)
-        # The division may round across a tie; the products that the loop compares decide. Where
-        # λ is too small for the floats to show, they go on being tied.
+        # The division may round across a tie; the products that the loop compares decide. A λ
+        # too small to change the floats leaves them tied.
         count = np.maximum(count - (scores - count * lam < score), 0)
         most = scores.shape[1]
         while (more := (count < most) & (scores - (count + 1) * lam >= score)).any():

@@ -1,13 +1,14 @@
 """A guaranteed recall: conformal risk control over the cut.
 
 After Angelopoulos, Bates, Fisch, Lei and Schuster, "Conformal risk control" (2022). The loss of a
-sample is the share of its true set that a cut misses. It only grows with the cut, which is all
-that their theorem asks for.
+sample is the share of its true set that a cut misses. It never falls as the cut rises, which is all
+that their theorem requires.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from numbers import Real
 from typing import Self
 
@@ -16,6 +17,7 @@ import numpy as np
 from setlearn.errors import DataError, ParameterError
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes
 from setlearn.rules.base import Rule, check_positive
+from setlearn.savable import savable
 from setlearn.trie import END
 
 __all__ = ["RiskControl"]
@@ -24,34 +26,34 @@ ROUNDING = 1e-9
 """The share by which the allowed risk may be exceeded: 1 - 0.9 is a little less than 0.1."""
 
 
+@savable()
 class RiskControl(Rule):
-    """Keep as little as possible while finding, on average, a given share of each true set.
+    """Keep as few choices as possible while finding, on average, a given share of each true set.
 
-    The cut is the largest one that keeps the promise: for a new sample like those that the rule
-    is fitted on (exchangeable with them), the *expected* recall is at least ``recall``, whatever
-    the model and however badly calibrated it is. An empty true set counts as found.
+    The cut is the largest one with this guarantee: for a new sample like those that the rule is
+    fitted on (exchangeable with them), the *expected* recall is at least ``recall``, whatever the
+    model and however badly calibrated it is. An empty true set counts as found.
 
     Parameters
     ----------
     recall : float in (0, 1), default=0.9
-        The share of a true set to be found, on average over samples.
+        The share of a true set to find, on average over samples.
 
     Attributes
     ----------
     cut_ : float
-        Choices with at least this probability, that of all choices before them included, are
-        kept.
+        A choice is kept if its probability, times that of its prefix, is at least this.
     n_calibration_ : int
-        How many samples the cut rests on. More of them make smaller sets.
+        The number of samples that determined the cut. More of them make smaller sets.
 
     Notes
     -----
-    The promise is exact if the calibration samples were used for nothing else: with
+    The guarantee is exact if the calibration samples were used for nothing else, as with
     ``SetClassifier(cv="prefit")`` fitted on fresh data. With folds the scores come from other
-    fitted models than the one that predicts, so it holds approximately. `SequenceSetGenerator`
-    refuses without held-out samples; the LSTM also stops training by them, which makes them look
-    a little easier than new ones. And sequences beyond ``max_size``, ``max_length`` or
-    ``max_nodes`` are lost.
+    fitted models than the one that predicts, so it is approximate. `SequenceSetGenerator` needs
+    held-out samples for it; the LSTM also uses them to stop training, which makes them look a
+    little easier than new ones. Sequences beyond ``max_size``, ``max_length`` or ``max_nodes``
+    are lost.
 
     Examples
     --------
@@ -73,58 +75,103 @@ class RiskControl(Rule):
     def __init__(self, recall: float = 0.9) -> None:
         self.recall = recall
 
+    @property
+    def is_monotone(self) -> bool:
+        """Always."""
+        return True
+
     def check_parameters(self, n_positions: int = 1) -> None:
-        """Raise unless the recall can be asked for."""
+        """Raise unless the recall is in range."""
         number = isinstance(self.recall, Real) and not isinstance(self.recall, bool)
         if not (number and 0 < self.recall < 1):
             raise ParameterError(
                 f"recall must lie between 0 and 1, both excluded, got {self.recall!r}; "
-                "only the set of all choices finds everything for certain"
+                "only the set of all choices is certain to hold everything"
             )
 
     def check_samples(self, n_unseen: int) -> None:
-        """Raise unless so many calibration samples are enough for the promise."""
+        """Raise unless that many calibration samples are enough for the guarantee."""
         self._budget(n_unseen)
 
     def fit(self, nodes: Nodes, positive: Mask) -> Self:
-        """Find the largest cut that keeps the promise, on samples that the scorer never saw."""
+        """Find the largest cut with the guarantee, on samples that the scorer has not seen.
+
+        Parameters
+        ----------
+        nodes : Nodes
+        positive : mask of shape (n, V)
+            The right choices.
+
+        Returns
+        -------
+        self
+        """
         self.check_parameters()
         check_positive(nodes, positive)
         samples, sample = np.unique(nodes.sample, return_inverse=True)
         self.n_calibration_ = len(samples)
         budget = self._budget(len(samples))
         owner, membership = _elements(nodes, positive, sample)
-        # A sample may miss each of its elements at a cost of one part of its true set.
+        # Missing an element costs one part of its sample's true set.
         cost = 1 / np.bincount(owner, minlength=len(samples))[owner]
         order = np.argsort(membership, kind="stable")
         too_much = np.flatnonzero(np.cumsum(cost[order]) > budget)
-        # Where nothing needs to be found, as most true sets are empty, certain choices remain.
+        # If nothing needs to be found, as most true sets are empty, certain choices remain.
         self.cut_ = float(membership[order[too_much[0]]]) if len(too_much) else 1.0
         return self
 
     def accept(self, nodes: Nodes) -> BoolArray:
         """Keep what is at the cut or above it."""
         self._check_fitted("cut_")
-        kept: BoolArray = nodes.membership >= self.cut_
-        return kept if nodes.known is None else kept | nodes.known
+        return nodes.completed(nodes.membership >= self.cut_)
+
+    def figures(self, node: Nodes, choice: int, memory: Sequence[int]) -> dict[str, float]:
+        """The membership of the choice (its probability times that of its prefix), and the cut.
+
+        Parameters
+        ----------
+        node : Nodes
+            A single choice point.
+        choice : int
+        memory : sequence of int
+            The choices that are in the set already.
+
+        Returns
+        -------
+        dict
+        """
+        return {"membership": float(node.membership[0, choice]), "cut": self.cut_}
 
     def reason_against(self, node: Nodes, choice: int, name: str) -> str:
-        """Say how far under the cut the choice is, and what the cut is for."""
+        """Compare the choice's membership with the cut.
+
+        Parameters
+        ----------
+        node : Nodes
+            A single choice point.
+        choice : int
+        name : str
+            The name of the choice.
+
+        Returns
+        -------
+        str
+        """
         return (
-            f"{name} at {node.membership[0, choice]:.4g} lies under the cut {self.cut_:.4g}, "
+            f"{name} at {node.membership[0, choice]:.4g} is below the cut {self.cut_:.4g}, "
             f"which is enough for a recall of {self.recall:g}"
         )
 
     def _budget(self, n: int) -> float:
-        """What all n samples together may miss.
+        """The loss that all n samples together may have.
 
-        The risk to bound is (missed + 1) / (n + 1): a new sample may miss everything.
+        The risk to bound is (loss + 1) / (n + 1): a new sample may miss everything.
         """
         allowed = (1 - float(self.recall)) * (1 + ROUNDING)
         budget = allowed * (n + 1) - 1
         if budget < 0:
             raise DataError(
-                f"a recall of {self.recall:g} cannot be promised from {n} calibration sample(s) "
+                f"a recall of {self.recall:g} cannot be guaranteed from {n} calibration sample(s) "
                 f"that the model has not seen; hold out at least {math.ceil(1 / allowed) - 1}, or "
                 "ask for less recall"
             )

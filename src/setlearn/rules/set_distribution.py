@@ -1,22 +1,29 @@
-"""What to believe about true sets: the one thing that a rule of expected F asks."""
+"""Distributions over true sets, and the expected F of an answer under them.
+
+`ExpectedF` asks a `SetDistribution` for the best set of each size. There are two: choices that
+are independent of each other, and training sets with weights.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
 from typing import Protocol
 
 import numpy as np
+from scipy import sparse
 
-from setlearn.nodes import BoolArray, FloatArray, IntArray
+from setlearn.nodes import BoolArray, FloatArray, IntArray, Nodes, log_odds
 
-__all__ = ["SetDistribution", "first_of"]
+__all__ = ["IndependentChoices", "SetDistribution", "WeightedSets", "posterior", "quadrature"]
 
 
 class SetDistribution(Protocol):
     """How probable each possible true set is, for a block of n choice points."""
 
     n_known: IntArray  # (n,)
-    empty: FloatArray  # (n,) the probability that the true set is
+    empty: FloatArray  # (n,) the probability that the true set is empty
     overlap: FloatArray  # (n, V) the expected number of right choices among the best 1, 2, ...
     beta: float
 
@@ -33,8 +40,203 @@ class SetDistribution(Protocol):
         ...
 
 
-def first_of(order: IntArray, size: IntArray) -> BoolArray:
+class IndependentChoices:
+    """Each choice is right with its own probability, whatever the others are.
+
+    Then of all sets of size k that of the k most probable choices is the best. Its expected F is
+    a sum over how many of them, and how many of the others, are right. With
+    ``1/a = ∫ t^(a-1) dt`` over (0, 1) and ``u = t^β²`` that sum becomes
+
+        (1 + β²) ∫ t^(k-1)  Π_i (1 - p_i + p_i u)  Σ_{j≤k} p_j u / (1 - p_j + p_j u)  dt
+
+    which Gauss quadrature computes exactly: all sizes in one pass, without a table of sums.
+
+    Parameters
+    ----------
+    nodes : Nodes
+        Their membership is the probability of each choice. Padding comes last in every order.
+    beta : float
+    """
+
+    def __init__(self, nodes: Nodes, beta: float) -> None:
+        known = nodes.known_mask()
+        self.beta = beta
+        self.n_known: IntArray = known.sum(axis=1)
+        self.probabilities = np.where(known, 1.0, nodes.membership.astype(np.float64))
+        rank = np.where(known, -2, nodes.masked(-self.probabilities, np.inf))
+        self.order = np.argsort(rank, axis=1, kind="stable")
+        self.descending = np.take_along_axis(self.probabilities, self.order, axis=1)
+        self.empty: FloatArray = (1 - self.probabilities).prod(axis=1)
+        self.overlap: FloatArray = np.cumsum(self.descending, axis=1)
+
+    def values(self) -> Iterator[FloatArray]:
+        """The expected F of the best sets of size 1, 2, ..."""
+        return _expected_f_of_firsts(self.descending, self.beta)
+
+    def best_of_size(self, size: IntArray) -> BoolArray:
+        """The best sets of the given sizes."""
+        return _first(self.order, size)
+
+    def expected(self, kept: BoolArray) -> FloatArray:
+        """The expected F of any sets."""
+        size = int(kept[0].sum())
+        if size == 0:
+            return self.empty
+        kept_first = np.argsort(~kept, axis=1, kind="stable")
+        values = _expected_f_of_firsts(
+            np.take_along_axis(self.probabilities, kept_first, axis=1), self.beta
+        )
+        return next(islice(values, size - 1, None))
+
+
+class WeightedSets:
+    """The true set is one of the training sets, each with a weight: any joint distribution.
+
+    A choice in a set of size k adds ``Σ_Y w_Y [choice ∈ Y] (1 + β²) / (β²|Y| + k)`` to the
+    expected F, whatever else is in it. So the best set of size k holds the k largest. All that is
+    needed of the training sets is the weight that those of each size give to a choice.
+
+    Parameters
+    ----------
+    weights : sparse array of shape (n, m)
+        They add up to 1 in each row.
+    nodes : Nodes
+        Their examples are the m training sets.
+    beta : float
+    """
+
+    def __init__(self, weights: sparse.csr_array, nodes: Nodes, beta: float) -> None:
+        assert nodes.examples is not None
+        sets = nodes.examples.sets
+        self.beta = beta
+        self.nodes = nodes
+        self.known = nodes.known_mask()
+        self.n_known: IntArray = self.known.sum(axis=1)
+        size = np.diff(sets.indptr)
+        self.empty: FloatArray = weights @ (size == 0).astype(np.float64)
+        self.sizes: IntArray = np.unique(size[size > 0])
+        # (n, V, S): the weight of the training sets of each size that hold each choice.
+        self.by_size: FloatArray = np.zeros((*self.known.shape, len(self.sizes)))
+        for s, each in enumerate(self.sizes):
+            self.by_size[:, :, s] = (weights[:, size == each] @ sets[size == each]).toarray()
+        descending = -np.sort(-self.by_size.sum(axis=2), axis=1)
+        self.overlap: FloatArray = np.cumsum(descending, axis=1)
+
+    def values(self) -> Iterator[FloatArray]:
+        """The expected F of the best sets of size 1, 2, ..."""
+        n, n_choices = self.known.shape
+        for k in range(1, n_choices + 1):
+            gains = self._gains(np.full(n, k))
+            yield np.partition(gains, n_choices - k, axis=1)[:, n_choices - k :].sum(axis=1)
+
+    def best_of_size(self, size: IntArray) -> BoolArray:
+        """The best sets of the given sizes."""
+        gains = np.where(self.known, np.inf, self.nodes.masked(self._gains(size)))
+        return _first(np.argsort(-gains, axis=1, kind="stable"), size)
+
+    def expected(self, kept: BoolArray) -> FloatArray:
+        """The expected F of any sets."""
+        size = kept.sum(axis=1)
+        value = np.where(kept, self._gains(size), 0).sum(axis=1)
+        return np.where(size == 0, self.empty, value)
+
+    def _gains(self, size: IntArray) -> FloatArray:
+        """What each choice adds to the expected F of a set of the given size, (n, V)."""
+        square = self.beta**2
+        shares = (1 + square) / (square * self.sizes + size[:, None])  # (n, S)
+        gains: FloatArray = np.einsum("nvs,ns->nv", self.by_size, shares)
+        return gains
+
+
+def posterior(nodes: Nodes) -> sparse.csr_array:
+    """The weights of the nodes' examples times their likelihoods, (n, m).
+
+    They add up to 1 in each row, or are all 0 if no example is possible. An example is impossible
+    if it lacks a known choice or holds one that is not available.
+    """
+    assert nodes.examples is not None
+    weights, known = nodes.examples.weights, nodes.known_mask()
+    row = np.repeat(np.arange(len(nodes)), np.diff(weights.indptr))
+    sets = nodes.examples.sets[weights.indices]  # one per weight
+    owner = np.repeat(np.arange(len(row)), np.diff(sets.indptr))  # of each choice in them
+    # The likelihood of the empty set is a factor of all others, so it cancels out.
+    logits = log_odds(nodes.membership)[row[owner], sets.indices]
+    score = np.bincount(owner, logits, minlength=len(row))
+    n_known = np.bincount(owner, known[row[owner], sets.indices], minlength=len(row))
+    possible = (n_known == known.sum(axis=1)[row]) & (weights.data > 0)
+    if nodes.available is not None:
+        possible[owner[~nodes.available[row[owner], sets.indices]]] = False
+    score = np.where(possible, score, -np.inf)
+    top = np.full(len(nodes), np.finfo(np.float64).min)  # finite: a row may have none possible
+    np.maximum.at(top, row, score)
+    product = weights.data.astype(np.float64) * np.exp(score - top[row])
+    total = np.bincount(row, product, minlength=len(nodes))[row]
+    share = np.divide(product, total, out=np.zeros(len(row)), where=total > 0)
+    return sparse.csr_array((share, weights.indices, weights.indptr), shape=weights.shape)
+
+
+def _first(order: IntArray, size: IntArray) -> BoolArray:
     """The first ``size`` of each row's order, as a mask (n, V)."""
     first = np.zeros(order.shape, dtype=bool)
     np.put_along_axis(first, order, np.arange(order.shape[1]) < size[:, None], axis=1)
     return first
+
+
+def _expected_f_of_firsts(probabilities: FloatArray, beta: float) -> Iterator[FloatArray]:
+    """The expected F (n,) of the first 1, 2, ... of independent choices (n, V)."""
+    at = quadrature(probabilities.shape[1], beta)
+    columns = np.ascontiguousarray(probabilities.T)[:, :, None]
+    product = np.ones((len(probabilities), len(at.u)))
+    factor = np.empty_like(product)
+    for p in columns:
+        np.multiply(p, at.u - 1, out=factor)
+        factor += 1
+        product *= factor
+    inside = np.zeros_like(product)
+    for k, p in enumerate(columns, start=1):
+        right = p * at.u
+        inside += right / (1 - p + right)  # not 1 - p (1 - u), which may vanish where p is 1
+        yield (product * inside) @ at.weights(k)
+
+
+class _Quadrature:
+    """Points v in (0, 1) where t = v^a, and their weights for the integral over t.
+
+    ``a`` is chosen so that the integrand is a polynomial in v or, where β² is not a simple
+    fraction, so smooth at 0 that it is as good as one.
+    """
+
+    def __init__(self, n_choices: int, beta: float) -> None:
+        self.square = beta**2
+        simple = (a for a in range(1, 9) if (a * self.square).is_integer())
+        self.a = min(next(simple, np.inf), 20 / (1 + self.square))
+        # All coefficients are positive, and v^n = cos(θ/2)^2n lies within 2 exp(-d²/n) of a
+        # polynomial of degree d. Gauss quadrature with q points is exact up to degree 2q - 1.
+        degree = max(1, n_choices) * self.a * (1 + self.square)
+        q = int(np.ceil((np.sqrt(degree * np.log(4 * degree / 1e-16)) + 1) / 2))
+        x, w = np.polynomial.legendre.leggauss(q)
+        self.v: FloatArray = (x + 1) / 2
+        self.u: FloatArray = self.v ** (self.a * self.square)
+        self._w: FloatArray = w / 2 * (1 + self.square) * self.a
+
+    def weights(self, k: int) -> FloatArray:
+        """The weights of the points in the integral for sets of size k."""
+        weights: FloatArray = self._w * self.v ** (self.a * k - 1)
+        return weights
+
+
+@lru_cache(maxsize=16)
+def quadrature(n_choices: int, beta: float) -> _Quadrature:
+    """Points and weights for that many choices, kept for the next call.
+
+    Parameters
+    ----------
+    n_choices : int
+    beta : float
+
+    Returns
+    -------
+    object
+        With the points ``u``, and ``weights(k)`` for sets of size k.
+    """
+    return _Quadrature(n_choices, beta)

@@ -1,9 +1,9 @@
-"""The sequential process at one choice point, step by step, as the paper tells it."""
+"""The steps by which a rule explains its decision at one choice point."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from setlearn.nodes import FloatArray
 
@@ -12,27 +12,32 @@ __all__ = ["Pick", "Steps"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pick:
-    """One step: the penalised scores, the winner, and the memory Z after it.
+    """One step: the scores, the winner, and the memory Z after it.
 
-    A winner that is not ``kept`` is the one that ended the walk or, with the robust stop, a
-    repeat that only raised its own counter.
+    A winner that is not ``kept`` is the one at which the process stopped or, with the robust
+    stop of `Margin`, a repeat that only raised its own counter.
     """
 
-    scores: FloatArray  # (V,) after the penalties
-    penalties: FloatArray  # (V,) what the memory costs each choice
+    scores: FloatArray  # (V,) after the penalties, if there are any
+    penalties: FloatArray | None  # (V,) what the memory costs each choice; None: no such process
     winner: int
     kept: bool
     memory: tuple[int, ...]
+    figures: Mapping[str, float] = field(default_factory=dict)  # what decided on the winner
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Steps:
-    """All steps at one choice point, and why they ended."""
+    """All steps at one choice point, and why they ended.
+
+    ``columns`` are the names of the figures that every pick has, in the order to show them.
+    """
 
     picks: tuple[Pick, ...]
     reason: str
+    columns: tuple[str, ...] = ()
 
     def after(self, known: Sequence[int]) -> Steps:
         """The same steps with these choices in the memory from the start."""
         picks = [replace(pick, memory=(*known, *pick.memory)) for pick in self.picks]
-        return Steps(tuple(picks), self.reason)
+        return replace(self, picks=tuple(picks))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from collections.abc import Sequence
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
@@ -15,13 +16,15 @@ from setlearn.rules.base import (
     fill_up,
     learned_min_size,
 )
+from setlearn.savable import savable
 
 __all__ = ["Threshold", "best_cut", "check_cut"]
 
 MOST_CUTS = 65_536
-"""How many cuts are tried at the most; up to that many different scores the search is exact."""
+"""The largest number of cuts to try; up to that many different scores the search is exact."""
 
 
+@savable()
 class Threshold(Rule):
     """Keep every choice whose probability exceeds a cut.
 
@@ -30,7 +33,7 @@ class Threshold(Rule):
     cut : float in [0, 1] or "tuned", default=0.5
         "tuned" picks the cut with the best mean F1 on the data that the rule is fitted on.
     min_size : int, default=0
-        Keep at least this many, the best ones; None: 1 unless some training sets were empty.
+        Keep at least this many, the best ones. None: 1 unless some training sets were empty.
 
     Attributes
     ----------
@@ -48,17 +51,35 @@ class Threshold(Rule):
     0.25
     """
 
+    adjustable: ClassVar[tuple[str, ...]] = ("cut", "min_size")
+
     def __init__(self, cut: float | Literal["tuned"] = 0.5, *, min_size: int | None = 0) -> None:
         self.cut = cut
         self.min_size = min_size
 
     @property
     def needs_fit(self) -> bool:
-        """Whether anything is left open."""
+        """Whether the cut or the least size has to be learned."""
         return self.cut == "tuned" or self.min_size is None
 
+    @property
+    def is_monotone(self) -> bool:
+        """Always."""
+        return True
+
     def fit(self, nodes: Nodes, positive: Mask) -> Self:
-        """Tune the cut, if that is asked for."""
+        """Tune the cut if it is "tuned", and learn the least size if it is None.
+
+        Parameters
+        ----------
+        nodes : Nodes
+        positive : mask of shape (n, V)
+            The right choices.
+
+        Returns
+        -------
+        self
+        """
         self.check_parameters()
         check_positive(nodes, positive)
         self.min_size_ = learned_min_size(self.min_size, nodes, positive)
@@ -68,23 +89,50 @@ class Threshold(Rule):
         return self
 
     def accept(self, nodes: Nodes) -> BoolArray:
-        """Keep what lies above the cut."""
-        kept = nodes.probabilities > self._cut_now()
-        if nodes.known is not None:
-            kept |= nodes.known
+        """Keep what is above the cut."""
+        kept = nodes.completed(nodes.probabilities > self._cut_now())
         return fill_up(kept, nodes, getattr(self, "min_size_", self.min_size or 0))
 
+    def figures(self, node: Nodes, choice: int, memory: Sequence[int]) -> dict[str, float]:
+        """The probability of the choice, and the cut.
+
+        Parameters
+        ----------
+        node : Nodes
+            A single choice point.
+        choice : int
+        memory : sequence of int
+            The choices that are in the set already.
+
+        Returns
+        -------
+        dict
+        """
+        return {**super().figures(node, choice, memory), "cut": self._cut_now()}
+
     def reason_against(self, node: Nodes, choice: int, name: str) -> str:
-        """Say how far under the cut the choice is."""
+        """Compare the choice's probability with the cut.
+
+        Parameters
+        ----------
+        node : Nodes
+            A single choice point.
+        choice : int
+        name : str
+            The name of the choice.
+
+        Returns
+        -------
+        str
+        """
         score = node.probabilities[0, choice]
         return f"{name} at {score:.4g} does not exceed the cut {self._cut_now():.4g}"
 
     def _cut_now(self) -> float:
         self.check_parameters()
-        if self.cut != "tuned":
-            return float(self.cut)
-        self._check_fitted("cut_")
-        return self.cut_
+        if self.needs_fit:
+            self._check_fitted("cut_")
+        return self.cut_ if self.cut == "tuned" else float(self.cut)
 
     def check_parameters(self, n_positions: int = 1) -> None:
         """Raise unless the cut is a probability or "tuned", and the least size a count."""
@@ -102,14 +150,26 @@ def check_cut(cut: object) -> None:
 def best_cut(nodes: Nodes, positive: Mask, min_size: int) -> float:
     """The cut with the best mean F1 over the choice points.
 
-    Lowering the cut lets each point's choices in one by one, and each changes that point's F1 by
-    a known amount. Summing these amounts over all points in the order of the scores gives the
-    mean F1 of every cut at once.
+    Lowering the cut adds each point's choices one by one, and each changes that point's F1 by a
+    known amount. Summing these amounts over all points in the order of the scores gives the mean
+    F1 of every cut at once.
+
+    Parameters
+    ----------
+    nodes : Nodes
+    positive : mask of shape (n, V)
+        The right choices.
+    min_size : int
+        The number of choices that are kept whatever the cut.
+
+    Returns
+    -------
+    float
     """
     cuts = _candidate_cuts(nodes)
     gain = np.zeros(len(cuts) + 1)
     for rows in nodes.row_chunks():
-        scores, deltas = _f1_gains(nodes.probabilities[rows], dense_mask(positive, rows), min_size)
+        scores, deltas = _f1_gains(nodes[rows], dense_mask(positive, rows), min_size)
         # A choice is kept under every cut below its score: the first len(below) candidates.
         below = np.searchsorted(cuts, scores.ravel(), side="left")
         gain += np.bincount(below, weights=deltas.ravel(), minlength=len(cuts) + 1)
@@ -120,27 +180,29 @@ def best_cut(nodes: Nodes, positive: Mask, min_size: int) -> float:
 
 def _candidate_cuts(nodes: Nodes) -> FloatArray:
     scores = nodes.probabilities.ravel()
+    if nodes.available is not None:
+        scores = scores[nodes.available.ravel()]
     if len(scores) > 4 * MOST_CUTS:
         scores = scores[:: len(scores) // (4 * MOST_CUTS)]
     distinct = np.unique(scores)
     if len(distinct) > MOST_CUTS:
         distinct = distinct[np.linspace(0, len(distinct) - 1, MOST_CUTS).astype(np.intp)]
-    # In the scores' own precision, in which they are compared; no number lies between some pairs.
+    # In the scores' own precision, in which they are compared; some pairs have none between them.
     middle = distinct[:-1] + (distinct[1:] - distinct[:-1]) / 2
     between = np.where(middle < distinct[1:], middle, distinct[:-1])
     return np.concatenate([[0.0], between.astype(np.float64), [1.0]])
 
 
-def _f1_gains(
-    probabilities: FloatArray, positive: BoolArray, min_size: int
-) -> tuple[FloatArray, FloatArray]:
-    """Each choice's score, best first, and what letting it in adds to its point's F1; (n, V)."""
-    order = np.argsort(-probabilities, axis=1, kind="stable")
-    scores = np.take_along_axis(probabilities, order, axis=1).astype(np.float64)
-    scores[:, :min_size] = np.inf  # these are in whatever the cut
+def _f1_gains(nodes: Nodes, positive: BoolArray, min_size: int) -> tuple[FloatArray, FloatArray]:
+    """Each choice's score, best first, and what adding it does to its point's F1; (n, V)."""
+    choosable = nodes.masked(nodes.probabilities)
+    order = np.argsort(-choosable, axis=1, kind="stable")  # padding comes last
+    scores = np.take_along_axis(choosable, order, axis=1).astype(np.float64)
+    is_padding = scores == -np.inf
+    scores[:, :min_size] = np.inf  # these are kept whatever the cut
     right = np.take_along_axis(positive, order, axis=1)
     size = np.arange(1, scores.shape[1] + 1)
     truth = positive.sum(axis=1, keepdims=True)
     f1 = 2 * np.cumsum(right, axis=1) / (size + truth)
     before = np.concatenate([truth == 0, f1[:, :-1]], axis=1)  # an empty answer to an empty set: 1
-    return scores, f1 - before
+    return scores, np.where(is_padding, 0, f1 - before)

@@ -1,20 +1,30 @@
-"""A set of fixed size: the k best choices."""
+"""A set of fixed size: the k best choices, or the k best sequences."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
 
 from setlearn.errors import ParameterError
-from setlearn.nodes import BoolArray, Mask, Nodes
+from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, best_of_each_sample
 from setlearn.rules.base import Rule, check_positive
+from setlearn.savable import savable
+from setlearn.trie import END
 
 __all__ = ["TopK"]
 
+LEAST_BEAM = 16
 
+
+@savable()
 class TopK(Rule):
-    """Keep the k best choices, or the k best that are not known yet.
+    """Keep the k best choices; known ones do not count.
+
+    For sequences it keeps the k most probable *sequences* of each sample. They are searched with
+    a beam: of the prefixes of each length, the 4·k most probable ones (at least 16) are followed,
+    as long as they can still beat the sequences that are finished.
 
     Parameters
     ----------
@@ -34,11 +44,26 @@ class TopK(Rule):
 
     @property
     def needs_fit(self) -> bool:
-        """Nothing: k is given."""
+        """Never: k is given."""
         return False
 
+    @property
+    def is_monotone(self) -> bool:
+        """Always."""
+        return True
+
     def fit(self, nodes: Nodes, positive: Mask) -> Self:
-        """Check the parameters; there is nothing to learn."""
+        """Check the parameters; there is nothing to learn.
+
+        Parameters
+        ----------
+        nodes : Nodes
+        positive : mask of shape (n, V)
+
+        Returns
+        -------
+        self
+        """
         self.check_parameters()
         check_positive(nodes, positive)
         return self
@@ -46,23 +71,125 @@ class TopK(Rule):
     def accept(self, nodes: Nodes) -> BoolArray:
         """Keep the k best of each choice point; ties go to the earlier choice."""
         self.check_parameters()
-        kept = (
-            np.zeros(nodes.probabilities.shape, bool) if nodes.known is None else nodes.known.copy()
-        )
+        kept = nodes.known_mask()
         for rows in nodes.row_chunks():
             part = nodes[rows]
-            open_scores = part.probabilities
+            open_scores = part.masked(part.probabilities)
             if part.known is not None:
                 open_scores = np.where(part.known, -np.inf, open_scores)
             best = np.argsort(-open_scores, axis=1, kind="stable")[:, : self.k]
             np.put_along_axis(kept[rows], best, True, axis=1)
-        return kept
+        return nodes.completed(kept)
+
+    def grow(self, nodes: Nodes) -> BoolArray:
+        """Follow every end, and the most probable other choices of each sample.
+
+        Known choices count in the beam like others, so that it does not depend on what is known.
+        """
+        self.check_parameters()
+        followed = np.zeros(nodes.probabilities.shape, dtype=bool)
+        followed[:, END] = True
+        width = self._width()
+        membership = nodes.membership
+        # The best of each row first, so that only few choices are sorted by sample.
+        goes_on = np.where(np.arange(nodes.n_choices) == END, 0.0, membership)
+        row, choice = np.nonzero(_best_of_each_row(goes_on, width) & (goes_on > 0))
+        _, sample = np.unique(nodes.sample[row], return_inverse=True)
+        best = best_of_each_sample(sample, membership[row, choice], width)
+        followed[row[best], choice[best]] = True
+        return nodes.completed(followed)
+
+    def least_nodes(self, max_length: int) -> int:
+        """A whole beam at every length."""
+        return self._width() * (max_length + 1)
+
+    def _width(self) -> int:
+        return max(4 * int(self.k), LEAST_BEAM)
+
+    def least_useful(self, sample: IntArray, membership: FloatArray, n_samples: int) -> FloatArray:
+        """The membership of the k-th best finished sequence of each sample; 0 if there are fewer.
+
+        Parameters
+        ----------
+        sample : int array of shape (m,)
+        membership : array of shape (m,)
+        n_samples : int
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        best = best_of_each_sample(sample, membership, self.k)
+        sample, membership = sample[best], membership[best]
+        least = np.full(n_samples, np.inf)
+        np.minimum.at(least, sample, membership)
+        least[np.bincount(sample, minlength=n_samples) < self.k] = 0
+        return least
+
+    def choose(
+        self, sample: IntArray, membership: FloatArray, n_known: IntArray | None = None
+    ) -> BoolArray:
+        """Keep the k best sequences of each sample, except impossible ones.
+
+        Parameters
+        ----------
+        sample : int array of shape (m,)
+        membership : array of shape (m,)
+        n_known : int array of shape (m,), optional
+            Not used: known sequences do not count.
+
+        Returns
+        -------
+        bool array of shape (m,)
+        """
+        return best_of_each_sample(sample, membership, self.k) & (membership > 0)
+
+    def figures(self, node: Nodes, choice: int, memory: Sequence[int]) -> dict[str, float]:
+        """The probability of the choice, and its rank among those that are not known.
+
+        Parameters
+        ----------
+        node : Nodes
+            A single choice point.
+        choice : int
+        memory : sequence of int
+            The choices that are in the set already.
+
+        Returns
+        -------
+        dict
+        """
+        n_known = 0 if node.known is None else int(node.known.sum())
+        rank = len(memory) - n_known + 1
+        return {**super().figures(node, choice, memory), "rank": rank}
 
     def reason_against(self, node: Nodes, choice: int, name: str) -> str:
-        """Say how many were asked for."""
-        return f"{self.k} choice(s) were asked for; {name} comes next"
+        """Say how many were asked for.
+
+        Parameters
+        ----------
+        node : Nodes
+            A single choice point.
+        choice : int
+        name : str
+            The name of the choice.
+
+        Returns
+        -------
+        str
+        """
+        return f"k = {self.k}, and {name} at {node.probabilities[0, choice]:.4g} ranks lower"
 
     def check_parameters(self, n_positions: int = 1) -> None:
         """Raise unless k is a count."""
         if not isinstance(self.k, int | np.integer) or self.k < 1:
-            raise ParameterError(f"k must be a whole number from 1 up, got {self.k!r}")
+            raise ParameterError(f"k must be a whole number of at least 1, got {self.k!r}")
+
+
+def _best_of_each_row(scores: FloatArray, count: int) -> BoolArray:
+    """The entries at or above the ``count``-th best of their row (n, V)."""
+    if scores.shape[1] <= count:
+        return np.ones(scores.shape, dtype=bool)
+    last = np.partition(scores, -count, axis=1)[:, -count, None]
+    at_least: BoolArray = scores >= last
+    return at_least

@@ -15,6 +15,7 @@ from sklearn.utils.validation import _num_samples
 
 from setlearn.errors import DataError
 from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray, Mask, Nodes, Step
+from setlearn.savable import savable
 from setlearn.scorers.classifiers import (
     answers_indicators,
     class_probabilities,
@@ -107,6 +108,7 @@ class LabelScorer(ABC):
         return sparse.csr_array(sparse.hstack([Y, sparse.csr_array(empty[:, None])]))
 
 
+@savable()
 class MarginalScorer(LabelScorer):
     """Each label's own probability.
 
@@ -179,6 +181,7 @@ class MarginalScorer(LabelScorer):
         return np.column_stack(columns) if columns else np.empty((_num_samples(X), 0))
 
 
+@savable()
 class SoftmaxScorer(LabelScorer):
     """The paper's way: one row an element, a multi-class learner, P(next element | x).
 

@@ -13,8 +13,9 @@ from torch import Tensor
 from setlearn.networks.recipe import Loss
 from setlearn.networks.sequence_network import Memory, SequenceNetwork, State
 from setlearn.nodes import FloatArray, IntArray, Nodes, Step
+from setlearn.savable import savable
 from setlearn.scorers.tokens import MOST_IN_A_BATCH, TokenScorer, joined_nodes
-from setlearn.sequence_inputs import InputReader, Inputs
+from setlearn.sequence_inputs import InputReader, Inputs, NumericReader, TokenReader
 from setlearn.trie import END, Trie
 from setlearn.vocabulary import Vocabulary
 
@@ -36,6 +37,7 @@ class _Prefixes:
     state: State
 
 
+@savable(parts={"reader": (NumericReader, TokenReader), "vocabulary": (Vocabulary,)})
 class SequenceScorer(TokenScorer):
     """Scores prefixes by a network: roots first, then whole frontiers.
 

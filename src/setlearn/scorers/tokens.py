@@ -11,6 +11,7 @@ import numpy as np
 
 from setlearn.errors import DataError
 from setlearn.nodes import IntArray, Nodes, Step
+from setlearn.savable import savable
 from setlearn.scorers.base import Scorer
 from setlearn.trie import Trie
 from setlearn.vocabulary import Vocabulary
@@ -125,6 +126,7 @@ def joined_nodes(parts: list[Nodes]) -> Nodes:
     )
 
 
+@savable(parts={"vocabulary": (Vocabulary,)})
 class InjectedScorer(TokenScorer):
     """A scorer that the user passed, behind the interface of ours.
 

@@ -9,9 +9,12 @@ from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
 from setlearn.server.problems import Problem
-from setlearn.server.strict_json import NotJsonError, parse_strictly
+from setlearn.strict_json import StrictJsonError, parse_strict_json
 
 __all__ = ["StrictRoute"]
+
+MAX_DEPTH = 32
+INTEGER_BITS = 64
 
 
 class StrictRoute(APIRoute):
@@ -33,8 +36,10 @@ class StrictRoute(APIRoute):
 class _StrictRequest(Request):
     async def json(self) -> Any:
         try:
-            return parse_strictly(await self.body())
-        except NotJsonError as error:
+            return parse_strict_json(
+                await self.body(), max_depth=MAX_DEPTH, integer_bits=INTEGER_BITS
+            )
+        except StrictJsonError as error:
             message = f"the body cannot be read as JSON: {error}"
             raise Problem(400, "not_json", message) from None
 

@@ -1,0 +1,236 @@
+"""Models of older formats, turned into the present one before they are read.
+
+Format 1 named classes by their bare names. `PLACES` says where these classes are today; when a
+class moves, its entry here follows it, and `MOVED` gets one for the files of format 2. Parameters
+that have changed since are renamed by one small function per class, in `UPGRADES`.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from setlearn.persistence.audit.archive import SCHEMA, Node, read_archive
+from setlearn.persistence.classes import class_at, fits
+
+__all__ = ["upgraded_config", "upgraded_skops"]
+
+PLACES: Mapping[str, str] = {
+    "Auto": "setlearn.rules.auto",
+    "Bounds": "setlearn.generate",
+    "CityBlock": "setlearn.learners.kernel_ridge",
+    "Column": "setlearn.records.columns",
+    "Completion": "setlearn.estimators.completion",
+    "ConditionalScores": "setlearn.estimators.completion",
+    "Cosine": "setlearn.learners.kernel_ridge",
+    "ExpectedF": "setlearn.rules.expected_f",
+    "FeatureReader": "setlearn.records.readers",
+    "KernelLabels": "setlearn.learners.kernel_ridge",
+    "KeyEncoder": "setlearn.records.encoders",
+    "LSTM": "setlearn.networks.lstm",
+    "LabelSpace": "setlearn.estimators.label_space",
+    "LambdaCNN": "setlearn.rules.lambda_cnn",
+    "LambdaRNN": "setlearn.rules.lambda_rnn",
+    "LambdaSet": "setlearn.rules.lambda_set",
+    "LinearLabels": "setlearn.learners.set_mixture",
+    "Margin": "setlearn.rules.margin",
+    "MarginalScorer": "setlearn.scorers.labels",
+    "MeanF1": "setlearn.rules.auto",
+    "NumericEncoder": "setlearn.records.encoders",
+    "NumericReader": "setlearn.sequence_inputs",
+    "Pipeline": "sklearn.pipeline",
+    "Platt": "setlearn.learners.kernel_ridge",
+    "RecordModel": "setlearn.records.model",
+    "RiskControl": "setlearn.rules.risk_control",
+    "SequenceScorer": "setlearn.scorers.sequences",
+    "SequenceSetGenerator": "setlearn.estimators.sequence_set_generator",
+    "SequenceSigmoidNetwork": "setlearn.learners.sequence_sigmoid_network",
+    "SetClassifier": "setlearn.estimators.set_classifier",
+    "SetForest": "setlearn.learners.set_forest",
+    "SetMixture": "setlearn.learners.set_mixture",
+    "SigmoidNetwork": "setlearn.learners.sigmoid_network",
+    "SoftmaxScorer": "setlearn.scorers.labels",
+    "TargetReader": "setlearn.records.targets",
+    "TextEncoder": "setlearn.records.text_features",
+    "TextReader": "setlearn.records.readers",
+    "Threshold": "setlearn.rules.threshold",
+    "TokenReader": "setlearn.sequence_inputs",
+    "Tokeniser": "setlearn.vocabulary",
+    "TopK": "setlearn.rules.top_k",
+    "Transformer": "setlearn.networks.transformer",
+    "Vocabulary": "setlearn.vocabulary",
+}
+"""The modules in which the classes of format 1 are today."""
+
+MOVED: Mapping[str, str] = {}
+"""Classes of format 2 that have moved since: from "module:Name" to "module:Name"."""
+
+TRAINING = "setlearn.networks.training_settings:Training"
+
+
+def upgraded_config(config: Any, file_format: int) -> Any:
+    """The JSON of a model in the present format.
+
+    Parameters
+    ----------
+    config : JSON value
+        What the file holds.
+    file_format : int
+        The number of its format.
+
+    Returns
+    -------
+    JSON value
+    """
+    if file_format > 1 and not MOVED:
+        return config
+    if isinstance(config, list):
+        return [upgraded_config(part, file_format) for part in config]
+    if not isinstance(config, dict):
+        return config
+    node = {name: upgraded_config(part, file_format) for name, part in config.items()}
+    if "!object" not in node:
+        return node
+    name = node["!object"]
+    if file_format == 1:
+        # What is no name of format 1 is refused later, as is every class that is not known.
+        if isinstance(name, str) and name in PLACES:
+            return {**_upgraded(name, node), "!object": f"{PLACES[name]}:{name}"}
+        return {**node, "!object": None}
+    return {**node, "!object": MOVED.get(name, name) if isinstance(name, str) else name}
+
+
+def _upgraded(name: str, node: Node) -> Node:
+    """The attributes as the class has them today, if it has changed at all."""
+    if name not in UPGRADES or fits(class_at(f"{PLACES[name]}:{name}"), _without(node, "!object")):
+        return node
+    return UPGRADES[name](node)
+
+
+def upgraded_skops(content: bytes, file_format: int) -> bytes:
+    """A skops file in which classes of setlearn are named by their present modules.
+
+    Parameters
+    ----------
+    content : bytes
+    file_format : int
+        The number of the model's format.
+
+    Returns
+    -------
+    bytes
+    """
+    if file_format > 1 and not MOVED:
+        return content
+    schema, nodes = read_archive(content)
+    moved = [(node, place) for node in nodes if (place := _new_place(node, file_format))]
+    if not moved:
+        return content
+    for node, place in moved:
+        node["__module__"], _, node["__class__"] = place.partition(":")
+    file = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(content)) as old,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as new,
+    ):
+        for name in old.namelist():
+            new.writestr(name, json.dumps(schema) if name == SCHEMA else old.read(name))
+    return file.getvalue()
+
+
+def _new_place(node: Node, file_format: int) -> str | None:
+    module, name = node["__module__"], node["__class__"]
+    if not module.startswith("setlearn."):
+        return None
+    if file_format > 1:
+        return MOVED.get(f"{module}:{name}")
+    # Format 1 had no two classes of the same name.
+    is_elsewhere = name in PLACES and module != PLACES[name]
+    return f"{PLACES[name]}:{name}" if is_elsewhere else None
+
+
+def _without_unknown(node: Node) -> Node:
+    """How unknown elements are treated is now an argument of ``complete``."""
+    return _without(node, "unknown")
+
+
+def _without_examples(node: Node) -> Node:
+    """Whether a rule looks at training sets is now asked of the rule."""
+    return _without(node, "with_examples")
+
+
+def _with_training(node: Node) -> Node:
+    """The parameters of training are now in a `Training`, which leaves out those with defaults."""
+    defaults = TRAINING_DEFAULTS[node["!object"]]
+    given = {name: node[name] for name in defaults if name in node and node[name] != defaults[name]}
+    training = {"!object": TRAINING, **given} if given else None
+    return {**_without(node, *defaults), "training": training}
+
+
+def _sequence_set_generator(node: Node) -> Node:
+    """The scorer now holds the reader, the vocabulary, the network and its recipe with the loss."""
+    network, loss = node["network"], node.get("loss")
+    named = "LSTM" if network == "lstm" else "Transformer"
+    recipe = {"!object": f"{PLACES[named]}:{named}"} if isinstance(network, str) else network
+    scorer = {
+        "!object": node["scorer_"]["!object"],
+        "recipe": _with_loss(recipe, node["scorer_"]["loss"]),
+        "reader": node["reader_"],
+        "vocabulary": node["vocabulary_"],
+        "network": node["network_"],
+    }
+    upgraded = _without(
+        _with_training(node), "loss", "network_", "reader_", "unknown", "vocabulary_"
+    )
+    if loss not in (None, NAMED_LOSSES.get(network) if isinstance(network, str) else None):
+        upgraded["network"] = _with_loss(recipe, loss)
+    return {**upgraded, "scorer_": scorer, "rule_scores_": None}
+
+
+def _with_loss(recipe: Any, loss: Any) -> Any:
+    """A recipe of setlearn with that loss; one of the user's own has its loss itself."""
+    return {**recipe, "loss": loss} if "!object" in recipe else recipe
+
+
+def _without(node: Node, *names: str) -> Node:
+    return {name: part for name, part in node.items() if name not in names}
+
+
+NAMED_LOSSES = {"lstm": "sequence", "transformer": "node"}
+
+_RULE = {"learning_rate": 1e-3, "batch_size": 64, "max_steps": 4000, "patience": 10}
+_RULE |= {"validation": 0.2, "verbose": False}
+_LEARNER = {**_RULE, "validation": 0.1, "weight_decay": 0.0, "device": "auto"}
+
+TRAINING_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+    "LambdaCNN": _RULE,
+    "LambdaRNN": _RULE,
+    "LambdaSet": {**_RULE, "learning_rate": 3e-3, "batch_size": 128, "max_steps": 1000},
+    "SequenceSetGenerator": {
+        **dict.fromkeys(("learning_rate", "batch_size", "max_steps", "validation"), None),
+        "weight_decay": None,
+        "clip": 1.0,
+        "patience": 10,
+        "device": "auto",
+        "verbose": True,
+    },
+    "SequenceSigmoidNetwork": {**_LEARNER, "batch_size": 15, "max_steps": 6000},
+    "SigmoidNetwork": _LEARNER,
+}
+"""The parameters of training that classes had in format 1, with their defaults then."""
+
+UPGRADES: Mapping[str, Callable[[Node], Node]] = {
+    "LambdaCNN": _with_training,
+    "LambdaRNN": _with_training,
+    "LambdaSet": _with_training,
+    "MarginalScorer": _without_examples,
+    "SequenceSetGenerator": _sequence_set_generator,
+    "SequenceSigmoidNetwork": _with_training,
+    "SetClassifier": _without_unknown,
+    "SigmoidNetwork": _with_training,
+    "SoftmaxScorer": _without_examples,
+}
+"""For classes that have changed since format 1, by their names in it."""
