@@ -14,6 +14,7 @@ from setlearn.experiments.tables import TABLES
 from setlearn.experiments.tables.defaults import MIX, YEAST_DEFAULT
 from setlearn.experiments.tables.tasks import DECODER, SIGMOIDS
 from setlearn.metrics import mean_f1
+from setlearn.networks import Training
 from setlearn.rules import LambdaSet, Margin
 from tests.experiments.tiny import LABELS, SEQUENCES, one_system
 
@@ -63,7 +64,7 @@ class SmallSource:
 
 
 def test_the_default_mixture_answers_under_every_rule_of_its_table():
-    rules = {**RULES, "λ-set": LambdaSet(cut="tuned", max_steps=3)}
+    rules = {**RULES, "λ-set": LambdaSet(cut="tuned", training=Training(max_steps=3))}
     table = replace(YEAST_DEFAULT, source=SmallSource(), rules=rules)
     results = run_cell(ExperimentCell(table, 0))
     assert list(results["answers"]) == [pair_name(*pair) for pair in table.pairs()]
