@@ -65,7 +65,8 @@ def _overview(results: dict[str, Any]) -> str:
             texts.append('<span class="no">not run</span>, see below')
         if texts:
             lines.append(f"<li><strong>{escape(table['title'])}</strong>: {'; '.join(texts)}</li>")
-    return f"<p>The paper's figure, or our own goal, is</p>\n<ul>{''.join(lines)}</ul>"
+    intro = "<p>Whether the figure of the paper, or our own goal, is reached:</p>"
+    return f"{intro}\n<ul>{''.join(lines)}</ul>"
 
 
 def _table_section(table: dict[str, Any]) -> str:
