@@ -1,14 +1,17 @@
 """Runs the examples of the docstrings, the README and the docs as tests."""
 
+import contextlib
+import io
 import os
+import re
 import signal
 import tempfile
-from doctest import ELLIPSIS, NORMALIZE_WHITESPACE
+from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
 
 from hypothesis import settings
-from sybil import Sybil
+from sybil import Region, Sybil
 from sybil.document import PythonDocStringDocument
-from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
+from sybil.parsers.markdown import SkipParser
 from sybil.parsers.rest import DocTestParser
 
 # Before NumPy and its kin are imported: processes, not BLAS threads, fill the cores.
@@ -33,6 +36,32 @@ docstrings = Sybil(
 )
 
 
+PYTHON_BLOCK = re.compile(
+    r"^```python\n(?P<code>.*?)^```$(?:\n+```text\n(?P<output>.*?)^```$)?", re.DOTALL | re.MULTILINE
+)
+
+
+def python_blocks(document):
+    """Each Python block of a page, with the text block behind it: what it must print."""
+    for block in PYTHON_BLOCK.finditer(document.text):
+        yield Region(block.start(), block.end(), (block["code"], block["output"]), run_block)
+
+
+def run_block(example):
+    """Run a block as a part of its page, and compare what it prints with what the page shows."""
+    code, expected = example.parsed
+    # As many lines before it as in the page, so that tracebacks show the right ones.
+    source = compile("\n" * example.line + code, example.path, "exec", dont_inherit=True)
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(source, example.namespace)  # our own pages
+    if expected is None:
+        return None
+    checker = OutputChecker()
+    if checker.check_output(expected, printed.getvalue(), OPTIONS):
+        return None
+    return f"the page shows\n{expected}\nbut the block prints\n{printed.getvalue()}"
+
+
 def in_a_folder_of_its_own(namespace):
     """Pages save models and files; they do it where nothing is in the way."""
     namespace["_came_from"] = os.getcwd()
@@ -48,7 +77,7 @@ def back_again(namespace):
 pages = Sybil(
     setup=in_a_folder_of_its_own,
     teardown=back_again,
-    parsers=[PythonCodeBlockParser(doctest_optionflags=OPTIONS), SkipParser()],
+    parsers=[python_blocks, SkipParser()],
     patterns=["README.md", "docs/*.md"],
 )
 

@@ -1,4 +1,4 @@
-"""A server in a process of its own, as people start it, and what can be done to it."""
+"""A server in a process of its own, started as people start it."""
 
 import contextlib
 import json
@@ -16,13 +16,13 @@ import httpx
 
 LONGEST_START = 120
 CANARY = "canary7f3a"
-"""What requests hold that no answer and no log may repeat."""
+"""A text in requests that no answer and no log may repeat."""
 
 JSON = {"Content-Type": "application/json"}
 
 
 class LiveServer:
-    """A running ``setlearn serve``, all of whose lines on stderr are kept."""
+    """A running ``setlearn serve``; it keeps all lines that the server writes to stderr."""
 
     def __init__(self, *arguments, **environment):
         self.process = subprocess.Popen(
@@ -43,27 +43,27 @@ class LiveServer:
             self.lines.append(line)
 
     def _find_address(self):
-        found = re.search(r"http://\S+(?=/\n)", "".join(self.lines))
-        assert found or self.process.poll() is None, self.lines
-        return found and found.group()
+        address = re.search(r"http://\S+(?=/\n)", "".join(self.lines))
+        assert address or self.process.poll() is None, self.lines
+        return address and address.group()
 
     def client(self, **options):
         return httpx.Client(base_url=self.address, timeout=60, **options)
 
     def workers(self):
-        """The process ids of those children that hold models."""
-        found = []
+        """The process ids of the workers."""
+        pids = []
         for stat in Path("/proc").glob("[0-9]*/stat"):
             with contextlib.suppress(OSError):
                 parent = int(stat.read_text().rpartition(")")[2].split()[1])
                 command = (stat.parent / "cmdline").read_bytes()
                 if parent == self.process.pid and b"spawn_main" in command:
-                    found.append(int(stat.parent.name))
-        return sorted(found)
+                    pids.append(int(stat.parent.name))
+        return sorted(pids)
 
     @contextlib.contextmanager
     def halted_workers(self):
-        """Workers that neither work nor die meanwhile."""
+        """Stop all workers for a while, without ending them."""
         workers = self.workers()
         for pid in workers:
             os.kill(pid, signal.SIGSTOP)
@@ -75,18 +75,18 @@ class LiveServer:
                     os.kill(pid, signal.SIGCONT)
 
     def figure(self, name):
-        """One of the figures of /metrics."""
+        """The value of a metric."""
         with self.client() as client:
             text = client.get("/metrics").text
         return float(re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE).group(1))
 
     def log(self):
-        """The documents of the access log; what workers tell of themselves is left out."""
-        told = [json.loads(line) for line in self.lines if line.startswith("{")]
-        return [document for document in told if "client" in document]
+        """The documents of the access log, without those that workers write."""
+        documents = [json.loads(line) for line in self.lines if line.startswith("{")]
+        return [document for document in documents if "client" in document]
 
     def end(self, number=signal.SIGTERM):
-        """Send a signal, and give the exit code."""
+        """Send a signal, and return the exit code."""
         self.process.send_signal(number)
         return self.wait()
 
@@ -97,18 +97,18 @@ class LiveServer:
         return code
 
 
-def until(found, seconds=30):
-    """Ask again and again until there is an answer."""
+def until(condition, seconds=30):
+    """Call the condition until it is true; return its value."""
     end = time.monotonic() + seconds
-    while not (answer := found()):
-        assert time.monotonic() < end, "it did not come"
+    while not (value := condition()):
+        assert time.monotonic() < end, f"not true within {seconds} seconds"
         time.sleep(0.05)
-    return answer
+    return value
 
 
 @contextlib.contextmanager
 def running(*arguments, **environment):
-    """A server for a while."""
+    """A server that runs while the block does."""
     server = LiveServer(*arguments, **environment)
     try:
         yield server
@@ -118,7 +118,7 @@ def running(*arguments, **environment):
 
 
 def problem(response):
-    """The code and the message of an answer that must be a problem, told as it should be."""
+    """The code and the message of a problem, whose shape is checked."""
     assert response.headers["content-type"] == "application/json", response.text
     document = response.json()
     assert set(document) == {"error"}
@@ -129,24 +129,24 @@ def problem(response):
 
 
 def refused(response, status, code):
-    """Check a refusal, and give its message."""
+    """Check a refusal, and return its message."""
     assert response.status_code == status, response.text
     assert CANARY not in response.text
     assert CANARY not in str(response.headers)
-    told, message = problem(response)
-    assert told == code
+    got, message = problem(response)
+    assert got == code
     return message
 
 
 def raw(server, text):
-    """Send a text as it is, and read until the server closes."""
+    """Send a text as it is, and read until the server closes the connection."""
     with socket.create_connection(("127.0.0.1", server.port), 30) as connection:
         connection.sendall(text.encode())
         return read_all(connection)
 
 
 def read_all(connection):
-    """All that comes until the other side closes."""
+    """Everything until the other side closes the connection."""
     answer = b""
     while part := connection.recv(65536):
         answer += part

@@ -1,4 +1,9 @@
-"""Models of every kind that is served, and inputs for each."""
+"""Small models of every kind that is served, and inputs for each."""
+
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -11,6 +16,34 @@ from setlearn.rules import Margin
 from tests.cli.files import tagged_texts, word_forms
 
 ABOUT = {"examples": ["a wave at night"], "figures": {"mean F1": 0.9}}
+
+
+class SavedModels(Mapping):
+    """The folders of models by name. A model is fitted and saved when it is first asked for.
+
+    Several test processes may share the folder: each writes a model on the side, and moves it to
+    its place when it is complete.
+    """
+
+    def __init__(self, savers, folder):
+        self.savers = savers
+        self.folder = folder
+        folder.mkdir(exist_ok=True)
+
+    def __getitem__(self, name):
+        path = self.folder / name
+        if not path.exists():
+            with tempfile.TemporaryDirectory(dir=self.folder) as aside:
+                self.savers[name](Path(aside) / name)
+                with suppress(OSError):  # another process was faster
+                    (Path(aside) / name).rename(path)
+        return path
+
+    def __iter__(self):
+        return iter(self.savers)
+
+    def __len__(self):
+        return len(self.savers)
 
 
 def vectors(n_rows, seed=0):
@@ -29,24 +62,45 @@ INPUTS = {"tags": texts, "texts": texts, "vectors": vectors, "forms": words, "sp
 """By the name of a model, what makes inputs for it."""
 
 
-def save_models(folder):
-    """Records with logistic regression or the default, a bare estimator; sequences of both."""
-    photos, forms = tagged_texts(60), word_forms(16)
-    plan = plan_records(photos, target="tags")
-    logistic = SetClassifier(LogisticRegression(), Margin(), cv=2, random_state=0)
-    save = setlearn.save
-    save(plan.fit(photos, logistic), folder / "tags", about=ABOUT)
-    save(plan.fit(photos, SetClassifier(cv=2, random_state=0)), folder / "texts")
-    save_vectors(folder / "vectors")
-    plan = plan_records(forms, target="forms", task="sequences")
-    network = SequenceSetGenerator("lstm", training=Training(max_steps=3), random_state=0)
-    save(plan.fit(forms, network), folder / "forms")
-    network = SequenceSetGenerator("transformer", training=Training(max_steps=3), random_state=0)
-    save(network.fit(words(16), [row["forms"] for row in forms]), folder / "spelling")
-    return {name: folder / name for name in INPUTS}
+def save_tags(path):
+    """Records with texts, logistic regression."""
+    photos = tagged_texts(60)
+    model = SetClassifier(LogisticRegression(), Margin(), cv=2, random_state=0)
+    setlearn.save(plan_records(photos, target="tags").fit(photos, model), path, about=ABOUT)
+
+
+def save_texts(path):
+    """Records with texts, the default model."""
+    photos = tagged_texts(60)
+    model = SetClassifier(cv=2, random_state=0)
+    setlearn.save(plan_records(photos, target="tags").fit(photos, model), path)
 
 
 def save_vectors(path):
+    """Arrays without records, the default model."""
     X = vectors(60)
     sets = [{name for name, value in zip("abcd", row, strict=True) if value > 0.4} for row in X]
     setlearn.save(SetClassifier(cv=2, random_state=0).fit(X, sets), path)
+
+
+def save_forms(path):
+    """Records with words, sequences by an LSTM."""
+    forms = word_forms(16)
+    model = SequenceSetGenerator("lstm", training=Training(max_steps=3), random_state=0)
+    plan = plan_records(forms, target="forms", task="sequences")
+    setlearn.save(plan.fit(forms, model), path)
+
+
+def save_spelling(path):
+    """Strings without records, sequences by a transformer."""
+    model = SequenceSetGenerator("transformer", training=Training(max_steps=3), random_state=0)
+    setlearn.save(model.fit(words(16), [row["forms"] for row in word_forms(16)]), path)
+
+
+SAVERS = {
+    "tags": save_tags,
+    "texts": save_texts,
+    "vectors": save_vectors,
+    "forms": save_forms,
+    "spelling": save_spelling,
+}

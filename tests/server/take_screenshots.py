@@ -1,4 +1,4 @@
-"""Takes the pictures of docs/images from a playground that is running (``make playground``).
+"""Take the screenshots in docs/images, from a running playground (``make playground``).
 
 Run: python tests/server/take_screenshots.py http://127.0.0.1:8000/ docs/images
 """
@@ -28,7 +28,7 @@ def main(address: str, folder: str) -> None:
             page.goto(address + fragment)
             page.locator("#sentence").wait_for()
             if viewport is PHONE:
-                page.locator("#story").evaluate("story => story.scrollIntoView()")
+                page.locator("#result").evaluate("result => result.scrollIntoView()")
             page.screenshot(path=Path(folder) / name)
         browser.close()
 

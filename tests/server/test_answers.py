@@ -1,19 +1,21 @@
-"""What programs get: the very answers of the library, however requests were batched."""
+"""Programs get the same answers as from the library, however requests are batched."""
 
 import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import setlearn
+from setlearn import SetClassifier
 from setlearn.files.plain_values import plain
 from setlearn.records import RecordModel, reading_x
 from setlearn.server.served_model import Ask, Refusal, ServedModel
 from tests.server.live_server import until
 from tests.server.small_models import ABOUT, INPUTS, texts
 
-# Of models that were hardly trained; the server says it in traces.
+# The models are hardly trained; the server reports truncation in traces.
 pytestmark = pytest.mark.filterwarnings("ignore::setlearn.errors.TruncationWarning")
 
 
@@ -29,20 +31,20 @@ def library(small_model_folders):
 
 def known_sets(model, sets):
     """An element of each set, as an answer in JSON has it."""
-    return [plain(one)[:1] for one in model.predict(sets)]
+    return [plain(elements)[:1] for elements in model.predict(sets)]
 
 
 def expected(model, path, body):
-    inputs, known = body["inputs"], [frozenset(one) for one in body.get("known", [])]
+    inputs, known = body["inputs"], [frozenset(elements) for elements in body.get("known", [])]
     if path == "predict":
         return {"predictions": plain(model.predict(inputs))}
     if path == "complete":
         return {"predictions": plain(model.complete(inputs, known))}
     if path == "rank":
         ranked = model.predict_ranked(inputs, top=body.get("top"))
-        pairs = [[{"element": plain(e), "score": s} for e, s in one] for one in ranked]
+        pairs = [[{"element": plain(e), "score": s} for e, s in ranking] for ranking in ranked]
         return {"rankings": pairs}
-    return {"traces": [model.trace(one).to_dict() for one in inputs]}
+    return {"traces": [model.trace(x).to_dict() for x in inputs]}
 
 
 def requests_of(model, name):
@@ -53,7 +55,7 @@ def requests_of(model, name):
         body = {"model": name, "inputs": inputs}
         if path == "complete":
             body["known"] = known_sets(model, inputs)
-        if path == "rank" and model.task == "labels":
+        if path == "rank":
             body["top"] = 1 + number % 3
         yield path, body
 
@@ -63,24 +65,24 @@ def test_together_the_same_as_alone(live, library, name):
     requests = list(requests_of(library[name], name))
     n_calls = live.figure("setlearn_batch_rows_count")
     with live.client() as client, ThreadPoolExecutor(len(requests)) as threads:
-        # While nobody works requests gather; each of two workers has taken ten at the most.
+        # Requests queue up while no worker runs; each of two workers has taken at most ten.
         with live.halted_workers():
             asked = [threads.submit(client.post, f"/v1/{p}", json=b) for p, b in requests]
             until(lambda: live.figure("setlearn_waiting_requests") >= 20)
-        answers = [one.result() for one in asked]
+        answers = [answer.result() for answer in asked]
     assert live.figure("setlearn_batch_rows_count") - n_calls < 25
     for (path, body), answer in zip(requests, answers, strict=True):
         assert answer.status_code == 200, answer.text
-        # Compared as text: each float must be the very same.
+        # Compared as text: each float must be exactly the same.
         wanted = {"model": name, **expected(library[name], path, body)}
         assert json.dumps(answer.json()) == json.dumps(wanted)
 
 
 def test_one_bad_request_does_not_spoil_the_batch(small_model_folders):
     model = ServedModel.load(small_model_folders["tags"], ())
-    asks = [Ask("predict", [text]) for text in texts(4)]
+    asks = [Ask(Ask.predict, [text]) for text in texts(4)]
     good = model.answer(asks)
-    *first, bad, last = model.answer([*asks[:3], Ask("predict", [{"nothing": "here"}]), asks[3]])
+    *first, bad, last = model.answer([*asks[:3], Ask(Ask.predict, [{"nothing": "here"}]), asks[3]])
     assert [*first, last] == good
     assert isinstance(bad, Refusal)
     assert "here" not in bad.message
@@ -94,33 +96,33 @@ class TestModels:
     @pytest.mark.parametrize("name", INPUTS)
     def test_what_a_model_is(self, live, library, name):
         with live.client() as client:
-            told = client.get("/v1/model", params={"name": name}).json()
+            description = client.get("/v1/model", params={"name": name}).json()
         model = library[name]
-        assert told["name"] == name
-        assert told["task"] == model.task
-        assert told["rule"] == repr(model.rule_)
-        assert told["card"].startswith("# A setlearn model")
-        if model.task == "labels":
-            assert told["classes"] == model.classes_.tolist()
-        else:
-            assert told["classes"] is None
+        assert description["name"] == name
+        assert description["task"] == model.task
+        assert description["rule"] == repr(model.rule_)
+        assert description["card"].startswith("# A setlearn model")
+        assert description["classes"] == plain(model.model.elements_)
+        assert (description["classes"] is None) == (model.task == "sequences")
         lam = getattr(model.rule_, "lam_", None)
-        assert told["lam"] == plain(lam)
+        assert description["lam"] == plain(lam)
+        space = {"vectors": "probability", "tags": "probability", "forms": "log"}.get(name)
+        assert description["lam_space"] == space
 
     def test_the_first_by_default(self, live):
         with live.client() as client:
-            told = client.get("/v1/model").json()
-        assert told["name"] == "tags"
-        assert told["examples"] == ABOUT["examples"]
-        assert told["about"] == {"figures": ABOUT["figures"]}
-        assert told["reads"] == [{"name": "text", "kind": "text"}]
+            description = client.get("/v1/model").json()
+        assert description["name"] == "tags"
+        assert description["examples"] == ABOUT["examples"]
+        assert description["about"] == {"figures": ABOUT["figures"]}
+        assert description["reads"] == [{"name": "text", "kind": "text"}]
 
     def test_records_and_bare_values(self, live):
         with live.client() as client:
             text = "the moon over a wave"
             answers = [
-                client.post("/v1/predict", json={"inputs": [one]}).json()
-                for one in (text, {"text": text}, {"text": text, "colour": "blue"})
+                client.post("/v1/predict", json={"inputs": [x]}).json()
+                for x in (text, {"text": text}, {"text": text, "colour": "blue"})
             ]
         assert answers[0] == answers[1] == answers[2]
 
@@ -143,7 +145,33 @@ class TestAnotherRule:
         with live.client() as client:
             client.post("/v1/trace", json={"inputs": inputs, "rule": {"lam": 1, "rho": 0.5}})
             answer = client.post("/v1/trace", json={"inputs": inputs}).json()
-        assert answer["traces"] == [library["tags"].trace(one).to_dict() for one in inputs]
+        assert answer["traces"] == [library["tags"].trace(x).to_dict() for x in inputs]
+
+    @pytest.mark.parametrize("name", INPUTS)
+    def test_all_paths_use_the_same_rule(self, live, name):
+        body = {"model": name, "inputs": INPUTS[name](5), "rule": {"lam": 0.2, "rho": 0.25}}
+        nothing_known = {"known": [[]] * 5}
+        with live.client() as client:
+            traces = client.post("/v1/trace", json=body).json()["traces"]
+            sets = client.post("/v1/predict", json=body).json()["predictions"]
+            rankings = client.post("/v1/rank", json=body).json()["rankings"]
+            others = client.post("/v1/complete", json=body | nothing_known).json()["predictions"]
+        results = [sorted(trace["result"]) for trace in traces]
+        assert [sorted(elements) for elements in sets] == results
+        assert [sorted(pair["element"] for pair in ranking) for ranking in rankings] == results
+        assert [sorted(elements) for elements in others] == results
+
+    def test_model_that_takes_no_other_rule(self, tmp_path):
+        """It was fitted on one class per sample, so there is nothing for a margin to decide."""
+        classifier = SetClassifier(LogisticRegression(), cv=2)
+        setlearn.save(classifier.fit([[0.0], [1.0]] * 4, ["a", "b"] * 4), tmp_path / "classes")
+        model = ServedModel.load(tmp_path / "classes", ())
+        [answer, refusal] = (
+            model.answer([Ask(Ask.predict, [[1.0]], margin=margin)])[0]
+            for margin in (None, (0.5, 0.0))
+        )
+        assert answer == [["b"]]
+        assert refusal == Refusal("the model does not work under another rule; leave rule out")
 
 
 class TestStates:

@@ -1,4 +1,4 @@
-"""The OpenAPI document: what it says, a client made from it, and whatever else it allows."""
+"""The OpenAPI document: its content, a client generated from it, and requests made up from it."""
 
 import importlib
 import json
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 N_EXAMPLES = int(os.environ.get("SETLEARN_FUZZ_EXAMPLES", "12"))
-"""Requests made up for each operation; `make fuzz-api` asks for more."""
+"""How many requests are made up for each operation; `make fuzz-api` makes more."""
 
 ANSWERS = ("predict", "rank", "complete", "trace")
 WITH_INPUT = (*(f"POST /v1/{name}" for name in ANSWERS), "GET /v1/model")
@@ -29,8 +29,8 @@ def document(live):
 
 
 def test_all_operations_are_there(document):
-    told = [f"{m.upper()} {p}" for p, methods in document["paths"].items() for m in methods]
-    assert sorted(told) == sorted(OPERATIONS)
+    operations = [f"{m.upper()} {p}" for p, methods in document["paths"].items() for m in methods]
+    assert sorted(operations) == sorted(OPERATIONS)
 
 
 @pytest.mark.parametrize("name", ANSWERS)
@@ -51,7 +51,7 @@ def test_examples_can_be_sent(live, document, name):
 
 @pytest.fixture(scope="module")
 def generated(document, tmp_path_factory):
-    """A client that openapi-python-client wrote, as a package."""
+    """A client that openapi-python-client generated, as a package."""
     folder = tmp_path_factory.mktemp("client")
     (folder / "openapi.json").write_text(json.dumps(document))
     programs = Path(sys.executable).parent
@@ -93,8 +93,8 @@ class TestGeneratedClient:
         assert first.score >= second.score
         trace = part(generated, "api.answers.trace_v1_trace_post")
         body = models.TraceRequest(inputs=["wave"], rule=models.RuleChange(lam=0.1))
-        [told] = trace.sync(client=client, body=body).traces
-        assert told["steps"]
+        [document] = trace.sync(client=client, body=body).traces
+        assert document["steps"]
 
     def test_problem(self, generated, client):
         models = part(generated, "models")
@@ -118,7 +118,7 @@ def api(live):
 
 @pytest.mark.parametrize(
     ("operation", "mode"),
-    [*((one, "POSITIVE") for one in OPERATIONS), *((one, "NEGATIVE") for one in WITH_INPUT)],
+    [*((name, "POSITIVE") for name in OPERATIONS), *((name, "NEGATIVE") for name in WITH_INPUT)],
 )
 def test_whatever_is_sent_the_server_stands(api, operation, mode):
     from schemathesis import GenerationMode

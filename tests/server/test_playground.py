@@ -1,4 +1,4 @@
-"""The playground in a real browser, before a real server."""
+"""The playground in a real browser, with a real server."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.server.playground import EVIL, N_POINTS, PLAIN_HOST, TOKEN
+from tests.server.playground_models import EVIL, N_POINTS, PLAIN_HOST, TOKEN
 
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
 CLIPBOARD = ["clipboard-read", "clipboard-write"]
@@ -35,7 +35,7 @@ def choose_words(page):
 
 
 def enter_token(page):
-    page.get_by_label("Token of the server").fill(TOKEN)
+    page.get_by_label("Server token").fill(TOKEN)
     page.get_by_role("button", name="Use token").click()
     expect(sentence(page)).to_contain_text("stop")
 
@@ -46,14 +46,14 @@ def run_with_token(*command):
 
 
 class TestLabels:
-    def test_story_goes_forth_and_back(self, page):
+    def test_steps_forward_and_back(self, page):
         expect(sentence(page)).to_contain_text("stop")
         page.get_by_role("button", name="Start", exact=True).click()
         expect(sentence(page)).to_have_text("start: Z is empty")
         expect(page.locator("#reason")).to_be_hidden()
         page.get_by_role("button", name="Step →").click()
         expect(sentence(page)).to_have_text(
-            re.compile(r"step 1: (fish|grill) is kept; Z = \{\w+\}")
+            re.compile(r"step 1: (fish|grill) is kept; Z\s=\s\{\w+\}")
         )
         expect(memory(page)).to_have_count(1)
         page.get_by_role("button", name="Step →").click()
@@ -68,20 +68,20 @@ class TestLabels:
     def test_bar_has_score_and_penalty(self, page):
         row = page.locator(".bars li.winner")
         score = row.locator(".score").inner_text()
-        raw, penalty = row.locator(".penalty").inner_text().split(" − ")
+        raw, penalty = row.locator(".note").inner_text().split(" − ")
         assert float(score) == pytest.approx(float(raw) - float(penalty), abs=0.002)
 
     def test_slider_makes_another_set(self, page):
         assert memory(page).count() == 2
         slide(page, "lam", 0)
         expect(memory(page)).to_have_count(1)
-        expect(page.get_by_label("margin with λ and ρ")).to_be_checked()
+        expect(page.get_by_label("a margin with λ and ρ")).to_be_checked()
         slide(page, "lam", 1)
         expect(memory(page)).to_have_count(4)
         page.get_by_label("the model’s own rule").check()
         expect(memory(page)).to_have_count(2)
 
-    def test_robust_stop_is_told(self, page):
+    def test_robust_stop_is_explained(self, page):
         slide(page, "rho", 0.5)
         expect(page.locator("#reason")).to_contain_text("exceed ρ·|Z|")
 
@@ -105,16 +105,114 @@ class TestLabels:
     def test_each_column_has_a_field(self, page):
         page.get_by_label("text", exact=False).first.fill("risotto with salt")
         page.get_by_label("price").fill("4.2")
-        page.get_by_role("button", name="Find the set").click()
+        page.get_by_role("button", name="Predict the set").click()
         expect(memory(page)).to_have_text(["rice"])
 
-    def test_bad_input_is_told_near_it(self, page):
+    def test_bad_input_is_reported_beside_it(self, page):
         page.get_by_label("price").fill("cheap")
-        page.get_by_role("button", name="Find the set").click()
+        page.get_by_role("button", name="Predict the set").click()
         expect(page.get_by_role("alert")).to_have_text("“cheap” is not a number")
         page.get_by_label("price").fill("4")
-        page.get_by_role("button", name="Find the set").click()
+        page.get_by_role("button", name="Predict the set").click()
         expect(page.get_by_role("alert")).to_be_hidden()
+
+
+def at_once_trace(figures):
+    """A trace in JSON of a rule that decides about all labels at once."""
+    labels, scores = ["fish", "grill", "rice", EVIL], [0.9, 0.25, 0.6, 0.1]
+    memory, steps = [], []
+    for number, winner in enumerate(("fish", "rice", "grill"), 1):
+        kept = winner != "grill"
+        memory = [*memory, winner] if kept else memory
+        steps.append(
+            {
+                "step": number,
+                "winner": winner,
+                "kept": kept,
+                "memory": memory,
+                "scores": scores,
+                "penalties": None,
+                "figures": figures(scores[labels.index(winner)], number),
+            }
+        )
+    reason = "grill at 0.25 does not exceed the cut 0.5"
+    result = ["fish", "rice"]
+    return {"labels": labels, "known": [], "steps": steps, "result": result, "reason": reason}
+
+
+class TestRulesThatDecideAtOnce:
+    def open_trace(self, new_page, address, figures):
+        """A page that gets this trace, whatever it asks for."""
+        page = new_page()
+        answer = {"model": "dishes", "traces": [at_once_trace(figures)]}
+        page.route("**/v1/trace", lambda route: route.fulfill(json=answer))
+        page.get_by_role("button", name="Example 1").click()
+        expect(page.locator(".bars.with-figures")).to_be_visible()
+        return page
+
+    def test_cut_is_shown(self, new_page, playground_server):
+        page = self.open_trace(
+            new_page, playground_server, lambda score, _: {"probability": score, "cut": 0.5}
+        )
+        expect(sentence(page)).to_have_text("step 3: grill is not kept; stop; Z = {fish, rice}")
+        expect(page.locator("#figures")).to_have_text(
+            "What the rule looks at: probability 0.250, cut 0.500."
+        )
+        winner = page.locator(".bars li.winner")
+        expect(winner).to_have_class("winner refused")
+        expect(winner.locator(".score")).to_have_text("0.250")
+        expect(winner.locator(".note")).to_have_text("")  # the dashed line shows the cut
+        expect(page.locator(".to-exceed:visible").first).to_have_attribute(
+            "style", re.compile("left: 55.5")
+        )
+        expect(page.locator(".legend")).to_contain_text("cut 0.500")
+        expect(page.locator(".legend")).to_contain_text("decides about all labels at once")
+        expect(page.locator(".legend")).not_to_contain_text("penalty")
+
+    def test_cut_on_another_number_is_not_drawn_on_scores(self, new_page, playground_server):
+        page = self.open_trace(
+            new_page,
+            playground_server,
+            lambda score, _: {"probability": score, "network": 0.3, "cut": 0.5},
+        )
+        expect(page.locator(".to-exceed:visible")).to_have_count(0)
+        expect(page.locator(".bars li.winner .note")).to_have_text("network 0.300, cut 0.500")
+
+    def test_figures_appear_step_by_step(self, new_page, playground_server):
+        page = self.open_trace(
+            new_page,
+            playground_server,
+            lambda score, number: {"probability": score, "expected F1": 0.7 + number / 100},
+        )
+        notes = page.locator(".note")
+        expect(notes).to_have_text(
+            ["expected F1 0.710", "expected F1 0.720", "expected F1 0.730", ""]
+        )
+        expect(page.locator(".to-exceed:visible")).to_have_count(0)
+        page.get_by_role("button", name="Start", exact=True).click()
+        expect(notes).to_have_text(["", "", "", ""])
+        expect(page.locator("#figures")).to_be_hidden()
+        page.get_by_role("button", name="Step →").click()
+        expect(notes).to_have_text(["expected F1 0.710", "", "", ""])
+        expect(page.locator("#figures")).to_have_text(
+            "What the rule looks at: probability 0.900, expected F1 0.710."
+        )
+
+    def test_whole_numbers_have_no_decimals(self, new_page, playground_server):
+        page = self.open_trace(new_page, playground_server, lambda score, number: {"rank": number})
+        expect(page.locator(".note").first).to_have_text("rank 1")
+
+    def test_sliders_say_what_they_do(self, new_page, playground_server):
+        page = new_page(f"{playground_server}#model=pictures")
+        expect(page.locator("#rule-hint")).to_contain_text("has no λ")
+        expect(page.locator("#rule-hint")).to_contain_text("under a margin instead")
+        expect(page.locator(".legend")).to_contain_text("cut 0.500")
+        expect(page.locator("#figures")).to_contain_text("probability 0.000, cut 0.500")
+        slide(page, "lam", 0.5)
+        expect(page.locator(".legend")).to_contain_text("penalty")
+        expect(page.locator("#figures")).to_be_hidden()
+        page.get_by_label("Model", exact=True).select_option("dishes")
+        expect(page.locator("#rule-hint")).to_contain_text("change its λ and ρ")
 
 
 class TestPictures:
@@ -142,21 +240,21 @@ class TestSequences:
         expect(page.locator(".node:visible")).to_have_count(1)
         expect(page.locator("#memory")).to_contain_text("∅")
         page.get_by_role("button", name="Step →").click()
-        expect(sentence(page)).to_have_text("step 1: 1 branch goes on")
+        expect(sentence(page)).to_have_text("step 1: 1 branch grows")
         for _ in range(2):
             page.get_by_role("button", name="Step →").click()
         expect(sentence(page)).to_contain_text("ab ends here")
         expect(memory(page)).to_have_text(["ab"])
 
-    def test_node_tells_all_its_scores(self, page):
+    def test_node_shows_all_its_scores(self, page):
         choose_words(page)
         page.get_by_role("button", name=re.compile("^a, .* kept")).first.click()
         scores = page.locator(".node-scores")
-        expect(scores.locator("h3")).to_have_text("How a may go on")
+        expect(scores.locator("h3")).to_have_text("What can follow a")
         expect(scores.locator("li")).to_have_count(4)  # a, b, s and the end
         expect(scores.locator("li.refused").first).to_contain_text("does not exceed the cut 0.5")
 
-    def test_rejected_ones_can_be_seen(self, page):
+    def test_rejected_choices_can_be_shown(self, page):
         choose_words(page)
         before = page.locator(".rejected .node").count()
         more = page.locator(".more").first
@@ -166,6 +264,29 @@ class TestSequences:
         expect(page.locator(".rejected .why").first).to_contain_text("does not exceed")
         more.click()
         expect(page.locator(".rejected .node")).to_have_count(before)
+
+    def test_branches_that_were_only_followed(self, page):
+        """As of a rule that chooses among finished sequences."""
+        below = [
+            {"choice": "a", "probability": 0.9, "status": "kept", "reason": "", "end": False},
+            {"choice": "b", "probability": 0.4, "status": "followed", "reason": "", "end": False},
+        ]
+        for branch, status, reason in zip(
+            below, ("kept", "rejected"), ("", "other sequences were chosen"), strict=True
+        ):
+            end = {"choice": "(end)", "probability": 0.8, "end": True, "below": []}
+            branch["below"] = [{**end, "status": status, "reason": reason}]
+        answer = {"branches": below, "result": ["a"], "truncated": False}
+        page.route(
+            "**/v1/trace",
+            lambda route: route.fulfill(json={"model": "words", "traces": [answer]}),
+        )
+        choose_words(page)
+        expect(memory(page)).to_have_text(["a"])
+        expect(page.locator(".followed > .row .why")).to_contain_text("nothing below is in the set")
+        expect(page.locator("#reason")).to_contain_text("the rule chose the best sequences")
+        page.get_by_role("button", name=re.compile("^b, .* followed")).click()
+        expect(page.locator(".node-scores .refused")).to_contain_text("other sequences were chosen")
 
     def test_known_sequence(self, page):
         choose_words(page)
@@ -204,7 +325,7 @@ class TestKeys:
         expect(page.locator("#where")).to_have_text("step 3 of 3")
 
 
-class TestTakingAway:
+class TestExport:
     def test_link_shows_the_same(self, page, new_page):
         page.get_by_role("button", name="Example 2").click()
         page.locator(".bars").get_by_role("button", name="fish").click()
@@ -218,7 +339,7 @@ class TestTakingAway:
         expect(other.locator("#lam-value")).to_have_text("0.70")
         expect(other.locator("#rho-value")).to_have_text("0.25")
 
-    def test_strange_link_is_no_harm(self, new_page, playground_server):
+    def test_strange_link_does_no_harm(self, new_page, playground_server):
         page = new_page(f"{playground_server}#model={quote(EVIL)}&input=[&known=7&step=x")
         expect(page.get_by_role("alert")).to_contain_text(EVIL)
         expect(sentence(page)).to_contain_text("stop")
@@ -228,10 +349,10 @@ class TestTakingAway:
         page = new_page(knows_token=False, permissions=CLIPBOARD)
         enter_token(page)
         page.get_by_label("text", exact=False).first.fill("it's a trout")
-        page.get_by_role("button", name="Find the set").click()
+        page.get_by_role("button", name="Predict the set").click()
         expect(sentence(page)).to_contain_text("fish")
         page.get_by_role("button", name="Copy as curl").click()
-        expect(page.locator("#taken")).to_have_text("curl command copied")
+        expect(page.locator("#exported")).to_have_text("curl command copied")
         command = page.evaluate("navigator.clipboard.readText()")
         assert TOKEN not in command
         assert json.loads(run_with_token("sh", "-c", command))["model"] == "dishes"
@@ -257,15 +378,15 @@ class TestTakingAway:
         with page.expect_download() as waiting:
             page.get_by_role("button", name="Download JSON").click()
         waiting.value.save_as(tmp_path / "trace.json")
-        told = json.loads((tmp_path / "trace.json").read_text(encoding="utf-8"))
-        assert sorted(told["trace"]["result"]) == ["fish", "grill"]
-        assert told["request"]["model"] == "dishes"
+        document = json.loads((tmp_path / "trace.json").read_text(encoding="utf-8"))
+        assert sorted(document["trace"]["result"]) == ["fish", "grill"]
+        assert document["request"]["model"] == "dishes"
 
 
 class TestToken:
     def test_token_is_asked_for_when_needed(self, new_page):
         page = new_page(knows_token=False)
-        page.get_by_label("Token of the server").fill("wrong")
+        page.get_by_label("Server token").fill("wrong")
         page.get_by_role("button", name="Use token").click()
         expect(page.get_by_role("alert")).to_contain_text("send the server's token")
         enter_token(page)

@@ -1,4 +1,4 @@
-"""Servers that cannot start say why, and how to do better."""
+"""Servers that cannot start say why, and what to do."""
 
 import socket
 import subprocess
@@ -47,7 +47,7 @@ def test_without_the_extra(missing, small_model_folders):
 def test_bad_model(tmp_path):
     ended = run("serve", tmp_path / "nothing", "--port", 0, "--workers", 1)
     assert ended.code == 4
-    assert "is not there" in ended.err
+    assert "does not exist" in ended.err
     assert "Traceback" not in ended.err
 
 
@@ -66,37 +66,37 @@ def test_taken_port(small_model_folders):
         ended = run("serve", small_model_folders["tags"], "--port", port)
     assert ended.code == 2
     assert f"cannot listen at 127.0.0.1:{port}" in ended.err
-    assert "choose another --host or --port" in ended.err
+    assert "choose another host or port" in ended.err
 
 
 @pytest.mark.parametrize("host", ["no.such.host.invalid", "999.1.1.1", "203.0.113.1"])
 def test_an_address_that_is_not_ours(small_model_folders, host):
     ended = run("serve", small_model_folders["tags"], "--host", host)
     assert ended.code == 2
-    assert "choose another --host or --port" in ended.err
+    assert "choose another host or port" in ended.err
     assert f"whoever reaches {host} can ask the models" in ended.err
 
 
 @pytest.mark.parametrize(
-    ("models", "said"),
+    ("models", "message"),
     [
         (("a=x", "a=y"), "'a=y' has the name of another"),
         (("x/m", "y/m"), "'y/m' has the name of another"),
         (("=x",), "'=x' has none"),
     ],
 )
-def test_names_must_differ(models, said):
+def test_names_must_differ(models, message):
     ended = run("serve", *models)
     assert ended.code == 2
-    assert said in ended.err
+    assert message in ended.err
 
 
 def test_tokens_must_be_there(tmp_path):
     (tmp_path / "empty").write_text("\n")
-    for name, said in (("empty", "holds no token"), ("missing", "cannot be read")):
+    for name, message in (("empty", "holds no token"), ("missing", "cannot be read")):
         ended = run("serve", "a=x", "--token-file", tmp_path / name)
         assert ended.code == 2
-        assert said in ended.err
+        assert message in ended.err
 
 
 def test_doctor_knows_the_extra():

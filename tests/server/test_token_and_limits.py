@@ -1,14 +1,17 @@
-"""A server that is for those with a token, and takes little."""
+"""A server that asks for a token and has low limits."""
 
+import contextlib
 import json
 import socket
+import time
 
 import httpx
 import pytest
 
-from tests.server.live_server import CANARY, JSON, raw, refused, running
+from tests.server.live_server import CANARY, JSON, raw, read_all, refused, running, until
 
 TOKEN = "sesame-ü"
+CLOSED_AFTER = 9  # seconds, about, for an idle connection
 
 
 @pytest.fixture(scope="module")
@@ -19,10 +22,10 @@ def strict(small_model_folders, tmp_path_factory):
     model = f"tags={small_model_folders['tags']}"
     with running(model, "--workers", 1, "--token-file", file, *limits) as server:
         yield server
-        said = "".join(server.lines)
-        assert CANARY not in said
-        assert "sesame" not in said
-        assert "Traceback" not in said
+        stderr = "".join(server.lines)
+        assert CANARY not in stderr
+        assert "sesame" not in stderr
+        assert "Traceback" not in stderr
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +62,7 @@ def test_no_token(strict, header, path):
     assert response.headers["www-authenticate"] == "Bearer"
 
 
-def test_body_of_strangers_is_not_kept(strict):
+def test_body_without_token_is_not_kept(strict):
     response = httpx.post(f"{strict.address}/v1/predict", content=b"x" * 10_000_000)
     refused(response, 401, "no_token")
 
@@ -87,7 +90,7 @@ def test_another_name(allowed):
         assert allowed.get("/v1/models", headers={"Host": host}).status_code == status
 
 
-def test_document_tells_of_the_token(allowed):
+def test_document_mentions_the_token(allowed):
     document = allowed.get("/openapi.json").json()
     assert document["components"]["securitySchemes"]
     assert "security" in document["paths"]["/v1/predict"]["post"]
@@ -107,7 +110,7 @@ def test_too_large(allowed, size):
             yield CANARY.encode() * 5000
 
     content = json.dumps({"inputs": ["x" * size]}).encode()
-    for body in (content, parts()):  # of a length that is told, and of one that is not
+    for body in (content, parts()):  # with a Content-Length, and without
         response = allowed.post("/v1/predict", content=body, headers=JSON)
         assert "more than 2000 bytes" in refused(response, 413, "too_large")
 
@@ -131,3 +134,37 @@ def test_endless_body_is_cut_off(strict):
         connection.sendall(head.encode())
         with pytest.raises(OSError, match=r"reset|Broken"):
             send_for_ever(connection)
+
+
+def test_too_many_connections(strict):
+    refusal = until(lambda: answer_to_last(strict, 810), 90)
+    assert refusal.startswith(b"HTTP/1.1 503 ")
+    assert b"retry-after: 5" in refusal.lower()
+    assert b'"too_busy"' in refusal
+    until(lambda: is_answered(strict))
+
+
+def answer_to_last(server, n_connections):
+    """What the last of many connections gets; empty if the first were closed before it came.
+
+    The server closes idle connections after a time, so on a slow machine fewer may be open at
+    once. Then the caller tries again.
+    """
+    with contextlib.ExitStack() as opened:
+        started = time.monotonic()
+        for _ in range(n_connections):
+            connection = opened.enter_context(socket.socket())
+            connection.setblocking(False)
+            connection.connect_ex(("127.0.0.1", server.port))
+        connection.settimeout(30)
+        with contextlib.suppress(OSError):
+            answer = read_all(connection)
+            assert answer or time.monotonic() - started > CLOSED_AFTER, "closed without an answer"
+            return answer
+    return b""
+
+
+def is_answered(server):
+    with contextlib.suppress(httpx.HTTPError):
+        return httpx.get(f"{server.address}/healthz").status_code == 200
+    return False

@@ -15,32 +15,35 @@ import httpx
 import pytest
 
 from tests.server.live_server import problem, read_all, running, until
-from tests.server.small_models import vectors
+from tests.server.small_models import texts
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads Linux's /proc")
 
 QUEUE = 3
-ASKED = {"inputs": vectors(2)}
+SECONDS = 2
+MANY_ROWS = 40_000
+ASKED = {"inputs": texts(2)}
 
 
 @pytest.fixture(scope="module")
 def model(small_model_folders):
-    return f"vectors={small_model_folders['vectors']}"
+    """A model that loads quickly."""
+    return f"tags={small_model_folders['tags']}"
 
 
 @pytest.fixture(scope="module")
 def busy(model):
-    """A server with one worker, little patience and a short queue."""
-    limits = ("--max-seconds", 3, "--max-queue", QUEUE)
+    """A server with one worker, a short time limit and a short queue."""
+    limits = ("--max-seconds", SECONDS, "--max-queue", QUEUE, "--max-rows", MANY_ROWS)
     with running(model, "--workers", 1, *limits) as server:
         yield server
         assert "Traceback" not in "".join(server.lines)
-        assert not [told for told in server.log() if told["status"] == 500]
+        assert not [line for line in server.log() if line["status"] == 500]
 
 
 @pytest.fixture
 def ready(busy):
-    """The same, when its worker is there again."""
+    """The same server, once its worker is ready again."""
     until(lambda: httpx.get(f"{busy.address}/readyz").status_code == 200, 60)
     return busy
 
@@ -81,7 +84,7 @@ class TestWorkers:
         with ready.halted_workers():
             response = ask(ready)
             assert response.status_code == 504
-            assert "no answer within 3 seconds" in problem(response)[1]
+            assert f"no answer within {SECONDS} seconds" in problem(response)[1]
             until(lambda: ready.figure("setlearn_ready_workers") == 0)
             not_ready = httpx.get(f"{ready.address}/readyz")
             assert (not_ready.status_code, problem(not_ready)[0]) == (503, "not_ready")
@@ -89,7 +92,7 @@ class TestWorkers:
         assert ready.workers() != workers
 
     def test_too_much_for_one_request(self, ready):
-        body = {"inputs": vectors(1000)}
+        body = {"inputs": ["a wave"] * MANY_ROWS}
         response = httpx.post(f"{ready.address}/v1/trace", json=body, timeout=60)
         assert response.status_code == 504
         until(lambda: ask(ready).status_code == 200, 60)
@@ -103,9 +106,8 @@ class TestWorkers:
 
 
 def _is_taken(server):
-    """Whether a request has reached a worker, as far as one can see from outside."""
-    time.sleep(0.3)
-    return server.figure("setlearn_waiting_requests") == 0
+    """Whether a request has reached a worker."""
+    return server.figure("setlearn_busy_workers") == 1
 
 
 def _is_alive(pid):
@@ -121,12 +123,12 @@ def test_overload_is_refused_not_queued(ready):
         assert is_fine(ready)
     codes = [problem(answer)[0] for answer in answers]
     assert set(codes) == {"too_busy", "too_slow"}
-    # Those in the queue, and those whom the worker had taken together, wait until time is up.
+    # Those in the queue, and those that the worker took as one batch, wait until time is up.
     assert codes.count("too_busy") >= n_clients - 2 * QUEUE - 1
     until(lambda: ask(ready).status_code == 200, 60)
 
 
-def test_who_tries_again_is_answered_in_the_end(ready):
+def test_retries_are_answered_in_the_end(ready):
     def ask_again(_):
         for _ in range(100):
             answer = ask(ready)
@@ -140,7 +142,7 @@ def test_who_tries_again_is_answered_in_the_end(ready):
         assert all(threads.map(ask_again, range(40)))
 
 
-def test_nobody_works_for_those_who_left(ready):
+def test_requests_of_clients_that_left_are_dropped(ready):
     body = json.dumps(ASKED).encode()
     head = b"POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     with ready.halted_workers():
@@ -152,7 +154,7 @@ def test_nobody_works_for_those_who_left(ready):
         for connection in asked:
             connection.close()
         until(lambda: ready.figure("setlearn_waiting_requests") == 0)
-    until(lambda: [t["status"] for t in ready.log()].count(499) >= QUEUE)
+    until(lambda: [line["status"] for line in ready.log()].count(499) >= QUEUE)
 
 
 class TestSlowClients:
@@ -165,14 +167,14 @@ class TestSlowClients:
                 socket.create_connection(("127.0.0.1", ready.port), 30)
             )
 
-    def test_half_sent_headers_keep_nobody_out(self, ready, connect):
+    def test_half_sent_headers_block_nobody(self, ready, connect):
         slow = [connect() for _ in range(200)]
         for connection in slow:
             connection.sendall(self.HEAD)
         assert ask(ready).status_code == 200
         assert [connection.recv(100) for connection in slow[:3]] == [b"", b"", b""]
 
-    def test_half_sent_bodies_keep_nobody_out(self, ready, connect):
+    def test_half_sent_bodies_block_nobody(self, ready, connect):
         slow = [connect() for _ in range(50)]
         for connection in slow:
             connection.sendall(self.HEAD + b'Content-Length: 500\r\n\r\n{"inputs"')
@@ -196,25 +198,15 @@ class TestSlowClients:
         connection = connect()
         connection.sendall(self.HEAD + b'Content-Length: 500\r\n\r\n{"inputs"')
         connection.close()
-        until(lambda: any(told["status"] == 400 for told in ready.log()))
+        until(lambda: any(line["status"] == 400 for line in ready.log()))
 
     def test_answers_that_nobody_reads(self, ready, connect):
-        body = json.dumps({"inputs": vectors(40)}).encode()
+        body = json.dumps({"inputs": texts(40)}).encode()
         for _ in range(5):
             connection = connect()
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
             connection.sendall(self.HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body)
         assert is_fine(ready)
-
-    def test_too_many_connections(self, ready, connect):
-        opened = [connect() for _ in range(810)]
-        refused = opened[-1].recv(4000)
-        assert refused.startswith(b"HTTP/1.1 503 ")
-        assert b"retry-after: 5" in refused.lower()
-        assert b'"too_busy"' in refused
-        for connection in opened:
-            connection.close()
-        until(lambda: _answers(ready))
 
     def test_two_requests_in_one_go(self, ready, connect):
         connection = connect()
@@ -237,13 +229,14 @@ class TestSignals:
         with running(model, "--workers", 1) as server, ThreadPoolExecutor(1) as threads:
             with server.halted_workers():
                 asked = threads.submit(ask, server)
-                time.sleep(0.5)
+                until(lambda: _is_taken(server))
                 server.process.send_signal(signal.SIGTERM)
-                time.sleep(0.5)
+                until(lambda: not _answers(server))
+                time.sleep(0.2)
                 assert server.process.poll() is None
             assert asked.result().status_code == 200
             assert server.wait() == 0
-        assert [told["status"] for told in server.log() if told["method"] == "POST"] == [200]
+        assert [line["status"] for line in server.log() if line["method"] == "POST"] == [200]
         assert all(line.startswith(("serving ", "{")) for line in server.lines)
 
     def test_ctrl_c_is_quiet(self, model):
@@ -253,7 +246,7 @@ class TestSignals:
 
     @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
     def test_while_models_are_loaded(self, model, number, code):
-        """To the whole group, as a terminal does it: workers must not complain either."""
+        """The signal goes to the whole group, as from a terminal; workers must stay silent too."""
         command = [sys.executable, "-m", "setlearn", "serve", model, "--port", "0"]
         with subprocess.Popen(
             command, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -262,11 +255,11 @@ class TestSignals:
                 until(lambda: _has_child(process.pid))
                 time.sleep(0.3)
                 os.killpg(process.pid, number)
-                _, said = process.communicate(timeout=60)
+                _, stderr = process.communicate(timeout=60)
             finally:
-                process.kill()  # or the end of the block would wait for it
+                process.kill()  # otherwise the end of the block would wait for it
         assert process.returncode == code
-        assert said == ("setlearn: interrupted\n" if code else "")
+        assert stderr == ("setlearn: interrupted\n" if code else "")
 
 
 def _has_child(pid):

@@ -53,8 +53,8 @@ def serve(
     Ends with Ctrl-C or SIGTERM, after running requests have been answered. The access log on
     stderr has one JSON document a line; --quiet turns it off.
     """
-    from setlearn.server.running import serve as run
-    from setlearn.server.settings import Limits, Settings
+    from setlearn.server import Limits, Settings
+    from setlearn.server import serve as run
 
     settings = Settings(
         models=_named(models),

@@ -4,13 +4,14 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from reprlib import repr as shortened
-from typing import Any, NoReturn
+from typing import Any
 
 from setlearn.errors import DataError
 from setlearn.files.formats import Format
 from setlearn.files.plain_values import plain
 from setlearn.files.rows import Row, Rows
 from setlearn.files.source import FileSource
+from setlearn.strict_json import StrictJsonError, parse_strict_json
 
 __all__ = ["JSON", "JSONL"]
 
@@ -31,9 +32,9 @@ def read_json(source: FileSource) -> Rows:
     text = "".join(line for _, line in lines)
     try:
         values = _parse(text)
-    except _BadJsonError as error:
+    except StrictJsonError as error:
         where = source.name if error.line is None else source.place(first[0] + error.line - 1)
-        raise DataError(f"{where}: {error}; correct it") from None
+        raise DataError(f"{where}: is not JSON: {error}; correct it") from None
     return Rows(source, _items(source, values))
 
 
@@ -55,8 +56,8 @@ def _objects(source: FileSource, lines: Iterator[tuple[int, str]]) -> Iterator[R
         place = source.place(number)
         try:
             value = _parse(line.rstrip())
-        except _BadJsonError as error:
-            source.bad_rows.add(place, str(error))
+        except StrictJsonError as error:
+            source.bad_rows.add(place, f"is not JSON: {error}")
             continue
         yield from _checked(source, place, value)
 
@@ -75,29 +76,9 @@ def _checked(source: FileSource, place: str, value: object) -> Iterator[Row]:
         )
 
 
-class _BadJsonError(Exception):
-    """Text that is not JSON. The message says why, ``line`` says where if that is known."""
-
-    def __init__(self, problem: str, line: int | None = None) -> None:
-        super().__init__(problem)
-        self.line = line
-
-
 def _parse(text: str) -> Any:
-    """Parse strict JSON; every failure is a _BadJsonError."""
-    try:
-        return json.loads(text, parse_constant=_refuse_constant)
-    except json.JSONDecodeError as error:
-        problem = f"is not JSON ({error.msg} at character {error.colno})"
-        raise _BadJsonError(problem, error.lineno) from None
-    except RecursionError:
-        raise _BadJsonError("holds lists or objects that are nested too deeply") from None
-    except ValueError as error:  # a constant, or a number of too many digits
-        raise _BadJsonError(str(error)) from None
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"holds {name}, which is not JSON (use null for a missing value)")
+    # Half a surrogate pair is no text, but Python's strings and the escapes of JSON hold it.
+    return parse_strict_json(text, allow_surrogates=True)
 
 
 JSONL = Format(

@@ -1,4 +1,4 @@
-"""Requests that wait together are answered in one call of the model."""
+"""Batching: requests that wait at the same time are answered in one call of the model."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
-from setlearn.server.counters import Counters
-from setlearn.server.pool import Worker, WorkerDied
+from setlearn.server.monitoring import Metrics
 from setlearn.server.problems import Problem
 from setlearn.server.served_model import Ask, Refusal
 from setlearn.server.settings import Limits
+from setlearn.server.workers import Worker, WorkerDied
 
 __all__ = ["Batcher"]
 
@@ -25,39 +25,47 @@ class _Waiting:
     answer: asyncio.Future[Any]
 
     @property
-    def key(self) -> tuple[Any, ...]:
-        return self.model, self.ask.manner
+    def batch_key(self) -> tuple[Any, ...]:
+        return self.model, self.ask.batch_key
 
 
 class Batcher:
-    """Takes requests, and gives each free worker all those that can be answered in one call.
+    """Queues requests, and gives each free worker all those that it can answer in one call.
 
-    Nobody waits for a batch to fill. While workers are busy requests gather by themselves, so
-    that batches are as large as the load asks for.
+    No request waits for a batch to fill. Requests queue up only while all workers are busy, so
+    batches grow with the load.
+
+    Parameters
+    ----------
+    workers : list of Worker
+        Workers that were started.
+    limits : Limits
+    metrics : Metrics
     """
 
-    def __init__(self, workers: list[Worker], limits: Limits, counters: Counters) -> None:
+    def __init__(self, workers: list[Worker], limits: Limits, metrics: Metrics) -> None:
         self.workers = workers
         self.limits = limits
-        self.counters = counters
+        self.metrics = metrics
         self.n_ready = 0
+        self.n_busy = 0
         self._waiting: list[_Waiting] = []
-        self._news = asyncio.Event()
+        self._arrival = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self._threads = ThreadPoolExecutor(len(workers))  # each worker keeps one waiting
+        self._threads = ThreadPoolExecutor(len(workers))  # each waits for a worker
 
     @property
     def n_waiting(self) -> int:
-        """How many requests no worker has taken yet."""
+        """The number of requests that no worker has taken yet."""
         return len(self._waiting)
 
     def start(self) -> None:
-        """Let all workers, which have been started, take requests."""
+        """Let all workers take requests."""
         self.n_ready = len(self.workers)
         self._tasks = [asyncio.create_task(self._serve(worker)) for worker in self.workers]
 
     async def stop(self) -> None:
-        """Stop all workers; what they were doing is lost, so let requests end before."""
+        """Stop all workers; requests that they are still answering are lost."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -66,21 +74,39 @@ class Batcher:
         self._threads.shutdown()
 
     async def answer(self, model: str, ask: Ask) -> Any:
-        """The answer to a request, or the problem with it."""
+        """Queue a request, and wait for its answer.
+
+        Parameters
+        ----------
+        model : str
+            The name of the model.
+        ask : Ask
+
+        Returns
+        -------
+        list
+            One entry per input.
+
+        Raises
+        ------
+        Problem
+            If the queue is full, the input does not fit the model, the worker dies, or time is
+            up.
+        """
         if len(self._waiting) >= self.limits.queue:
             raise Problem(
                 503, "too_busy", "too many requests are waiting; try again", retry_after=1
             )
         waiting = _Waiting(model, ask, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
-        self._news.set()
+        self._arrival.set()
         try:
             async with asyncio.timeout(self.limits.seconds):
                 answer = await waiting.answer
         except TimeoutError:
             raise _too_slow(self.limits) from None
         finally:
-            if waiting in self._waiting:  # its time was up, or its client has gone
+            if waiting in self._waiting:  # time was up, or the client has left
                 self._waiting.remove(waiting)
         if isinstance(answer, Refusal):
             raise Problem(422, "bad_input", answer.message)
@@ -91,20 +117,23 @@ class Batcher:
             batch = await self._next_batch()
             asks = [waiting.ask for waiting in batch]
             started = monotonic()
+            self.n_busy += 1
             try:
                 async with asyncio.timeout(self.limits.seconds):
                     answers = await self._call(worker, worker.ask, batch[0].model, asks)
             except (WorkerDied, TimeoutError) as error:
                 self._give_up(batch, is_late=isinstance(error, TimeoutError))
+                self.n_busy -= 1
                 await self._replace(worker)
                 continue
-            self.counters.count_batch(sum(len(ask.inputs) for ask in asks), monotonic() - started)
+            self.n_busy -= 1
+            self.metrics.count_batch(sum(len(ask.inputs) for ask in asks), monotonic() - started)
             for waiting, answer in zip(batch, answers, strict=True):
                 if not waiting.answer.done():
                     waiting.answer.set_result(answer)
 
     async def _call(self, worker: Worker, method: Callable[..., Any], *given: Any) -> Any:
-        """Call a method of a worker in a thread; the worker does not outlive a cancelled call."""
+        """Call a method of a worker in a thread; if the call is cancelled, kill the worker."""
         call = asyncio.get_running_loop().run_in_executor(self._threads, method, *given)
         try:
             return await asyncio.shield(call)
@@ -114,17 +143,17 @@ class Batcher:
             raise
 
     async def _next_batch(self) -> list[_Waiting]:
-        """The request that has waited longest, and all others that can go with it."""
+        """Take the request that has waited longest, and all others that fit into its batch."""
         while not self._waiting:
-            self._news.clear()
-            await self._news.wait()
-        key = self._waiting[0].key
+            self._arrival.clear()
+            await self._arrival.wait()
+        batch_key = self._waiting[0].batch_key
         batch: list[_Waiting] = []
         others: list[_Waiting] = []
         n_rows = 0
         for waiting in self._waiting:
             fits = n_rows + len(waiting.ask.inputs) <= self.limits.rows or not batch
-            if waiting.key == key and fits:
+            if waiting.batch_key == batch_key and fits:
                 batch.append(waiting)
                 n_rows += len(waiting.ask.inputs)
             else:
@@ -139,11 +168,11 @@ class Batcher:
 
     async def _replace(self, worker: Worker) -> None:
         self.n_ready -= 1
-        self.counters.restarts += 1
+        self.metrics.restarts += 1
         while True:
             try:
                 await self._call(worker, worker.restart)
-            except Exception:  # its folder may be gone for a moment; what was loaded was sound
+            except Exception:  # the models loaded before, so their folder may be back in a moment
                 await asyncio.sleep(1)
             else:
                 break
@@ -155,9 +184,9 @@ def _too_slow(limits: Limits) -> Problem:
         504,
         "too_slow",
         f"there was no answer within {limits.seconds:g} seconds; send fewer or shorter inputs, or "
-        "try again when there is less to do",
+        "try again later",
     )
 
 
 def _died() -> Problem:
-    return Problem(503, "worker_died", "the model's process died; try again", retry_after=2)
+    return Problem(503, "worker_died", "the process with the model ended; try again", retry_after=2)

@@ -1,7 +1,8 @@
-"""The gate in front of the app: whom it lets in, and how much they may bring."""
+"""The gate in front of the app: it checks each request, logs it, and watches its client."""
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import ipaddress
 from collections.abc import Mapping
@@ -9,17 +10,16 @@ from time import monotonic
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from setlearn.server.access_log import AccessLog
 from setlearn.server.bodies import is_drained, read_body
-from setlearn.server.client_disconnect import answer_while_there
+from setlearn.server.monitoring import AccessLog
 from setlearn.server.problems import Problem, problem_response
 from setlearn.server.settings import Settings
 
 __all__ = ["Gate"]
 
-OPEN_TO_ALL = ("/", "/healthz", "/readyz")
-PAGE = "/playground/"
-"""The page and its parts hold no secrets; it asks for the token itself."""
+PUBLIC_PATHS = ("/", "/healthz", "/readyz")
+PAGE_FILES = "/playground/"
+"""The page and its files contain no secrets; the page asks for the token itself."""
 
 SECURITY_HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -28,11 +28,18 @@ SECURITY_HEADERS = (
 )
 
 CLIENT_LEFT = 499
-"""What the log says where there was nobody left to answer."""
+"""The status in the log if the client left before it got an answer."""
 
 
 class Gate:
-    """Checks each request before the app sees it, and tells the log of it after."""
+    """Checks each request before the app sees it, and logs it afterwards.
+
+    Parameters
+    ----------
+    app : ASGI app
+    settings : Settings
+    log : AccessLog
+    """
 
     def __init__(self, app: ASGIApp, settings: Settings, log: AccessLog) -> None:
         self.app = app
@@ -40,13 +47,13 @@ class Gate:
         self.log = log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or answer it with a problem."""
+        """Pass a request on to the app, or answer it with a problem."""
         if scope["type"] != "http":  # the start and the end of the server
             await self.app(scope, receive, send)
             return
         started, status = monotonic(), CLIENT_LEFT
 
-        async def note_status(message: Message) -> None:
+        async def send_and_note_status(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -54,47 +61,52 @@ class Gate:
             await send(message)
 
         try:
-            await self._answer(scope, receive, note_status)
+            await self._answer(scope, receive, send_and_note_status)
         finally:
             client = (scope.get("client") or ["-"])[0]
             seconds = monotonic() - started
-            self.log.tell(client, scope["method"], scope["path"], status, seconds)
+            self.log.record(client, scope["method"], scope["path"], status, seconds)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope["headers"])
         try:
-            self._check(scope["path"], headers)
+            self._check_host(headers)
+            self._check_token(scope["path"], headers)
             content = await read_body(headers, receive, self.settings.limits)
         except Problem as problem:
             response = problem_response(problem)
             if not await is_drained(headers, receive):
-                response.headers["connection"] = "close"  # what else comes is not a request
+                response.headers["connection"] = "close"  # what follows is not a request
             await response(scope, receive, send)
             return
-        # The server leaves out the body where the client asked for the head alone.
+        # uvicorn leaves out the body of the answer to a HEAD request.
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
-        await answer_while_there(self.app, {**scope, "method": method}, content, receive, send)
+        await _answer_while_connected(self.app, {**scope, "method": method}, content, receive, send)
 
-    def _check(self, path: str, headers: Mapping[bytes, bytes]) -> None:
-        if not self._is_host(headers.get(b"host", b"").decode("latin-1")):
+    def _check_host(self, headers: Mapping[bytes, bytes]) -> None:
+        if not self._is_allowed_host(headers.get(b"host", b"").decode("latin-1")):
             raise Problem(
                 421,
                 "unknown_host",
-                "the server is not known by this name; start it with --allow-host NAME",
+                "the server does not answer to this host name; it must be started with the name "
+                "among its allowed hosts",
             )
+
+    def _check_token(self, path: str, headers: Mapping[bytes, bytes]) -> None:
         token = self.settings.token
-        if token is None or path in OPEN_TO_ALL or path.startswith(PAGE):
+        if token is None or path in PUBLIC_PATHS or path.startswith(PAGE_FILES):
             return
         scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
         is_right = hmac.compare_digest(given.strip(), token.encode())
         if scheme.lower() != b"bearer" or not is_right:
             raise Problem(401, "no_token", "send the server's token: Authorization: Bearer TOKEN")
 
-    def _is_host(self, host: str) -> bool:
-        """Whether requests may call the server so.
+    def _is_allowed_host(self, host: str) -> bool:
+        """Whether requests may use this host name.
 
-        A name that anybody can point here is refused: a web page could use it to reach a server
-        that only this machine should reach. Numbers are nobody's name.
+        Anybody can register a name that points to this machine. A web page with such a name could
+        then reach a server that only this machine should reach. Nobody can do that with a numeric
+        address.
         """
         name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
         name = name.strip("[]").lower()
@@ -105,3 +117,41 @@ class Gate:
         except ValueError:
             return "*" in self.settings.hosts
         return True
+
+
+async def _answer_while_connected(
+    app: ASGIApp, scope: Scope, content: bytes, receive: Receive, send: Send
+) -> None:
+    """Let the app answer a request whose body was read, until its client disconnects.
+
+    Otherwise clients that give up and try again would fill the queue with requests that nobody
+    waits for.
+    """
+    is_passed_on = False
+
+    async def receive_from_gate() -> Message:
+        nonlocal is_passed_on
+        if not is_passed_on:
+            is_passed_on = True
+            return {"type": "http.request", "body": content, "more_body": False}
+        await disconnected
+        return {"type": "http.disconnect"}
+
+    async def answer() -> None:
+        await app(scope, receive_from_gate, send)
+
+    disconnected = asyncio.create_task(_wait_for_disconnect(receive))
+    answering = asyncio.create_task(answer())
+    try:
+        await asyncio.wait({answering, disconnected}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        answering.cancel()
+        disconnected.cancel()
+        await asyncio.gather(answering, disconnected, return_exceptions=True)
+    if not answering.cancelled():
+        answering.result()
+
+
+async def _wait_for_disconnect(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,28 +1,38 @@
-"""What goes wrong with a request, as a status and a JSON document that says what to do."""
+"""Failed requests: an HTTP status, and a JSON document that says what to do about it."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import Request
-from fastapi.exceptions import RequestValidationError
+from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 __all__ = [
     "Problem",
+    "ProblemAnswer",
+    "add_problem_handlers",
+    "described_problems",
     "problem_response",
-    "say_failure",
-    "say_problem",
-    "say_unknown_path",
-    "say_wrong_shape",
 ]
 
 
 class Problem(HTTPException):
-    """An answer other than the one that was hoped for. Its message never repeats the input.
+    """Why a request is refused. The message never repeats anything that the client sent.
 
-    It is an `HTTPException` as FastAPI lets nothing else through while it reads a body.
+    It is an `HTTPException` because FastAPI lets no other exception through while it reads a body.
+
+    Parameters
+    ----------
+    status : int
+        The HTTP status.
+    code : str
+        A short name for programs.
+    message : str
+        What is wrong and what to do, for people.
+    retry_after : int, optional
+        After how many seconds the client may try again.
     """
 
     def __init__(
@@ -36,45 +46,68 @@ class Problem(HTTPException):
 
 
 def problem_response(problem: Problem) -> JSONResponse:
-    """The document that a client gets."""
+    """The response that a client gets."""
     content = {"error": {"code": problem.code, "message": problem.detail}}
     return JSONResponse(content, problem.status_code, problem.headers)
 
 
-async def say_problem(request: Request, problem: Exception) -> JSONResponse:
-    """Answer with a problem that some code raised."""
+def add_problem_handlers(app: FastAPI) -> None:
+    """Let an app answer with a problem whatever goes wrong."""
+    app.add_exception_handler(Problem, _answer_problem)
+    app.add_exception_handler(HTTPException, _answer_unknown_path)
+    app.add_exception_handler(Exception, _answer_failure)
+
+
+async def _answer_problem(request: Request, problem: Exception) -> JSONResponse:
+    """Answer with a problem that a route raised."""
     assert isinstance(problem, Problem)
     return problem_response(problem)
 
 
-async def say_wrong_shape(request: Request, error: Exception) -> JSONResponse:
-    """Answer to a body or a parameter that the schema does not allow."""
-    assert isinstance(error, RequestValidationError)
-    places = list(dict.fromkeys(_place(one) for one in error.errors()))[:3]
-    message = (
-        f"the request does not have the shape that it should: {'; '.join(places)}. "
-        "GET /openapi.json tells it, with examples"
-    )
-    return problem_response(Problem(422, "wrong_shape", message))
-
-
-async def say_unknown_path(request: Request, error: Exception) -> JSONResponse:
-    """Answer to a path or a method that there is not."""
+async def _answer_unknown_path(request: Request, error: Exception) -> JSONResponse:
+    """Answer a request for a path or a method that is not served."""
     assert isinstance(error, HTTPException)
-    told = {404: "there is nothing at this path", 405: "this path does not take this method"}
-    message = f"{told.get(error.status_code, 'the request cannot be read')}; see /openapi.json"
+    reasons = {404: "nothing is served at this path", 405: "this path does not take this method"}
+    message = f"{reasons.get(error.status_code, 'the request cannot be read')}; see /openapi.json"
     response = problem_response(Problem(error.status_code, "not_served", message))
     response.headers.update(error.headers or {})
     return response
 
 
-async def say_failure(request: Request, error: Exception) -> JSONResponse:
-    """Answer to a request over which the server itself stumbled."""
-    return problem_response(Problem(500, "failed", "the server failed at this; its log tells more"))
+async def _answer_failure(request: Request, error: Exception) -> JSONResponse:
+    """Answer a request that made the server itself fail."""
+    return problem_response(
+        Problem(500, "failed", "the server failed to answer; see its log for the cause")
+    )
 
 
-def _place(error: dict[str, Any]) -> str:
-    # Where, and what kind of mistake, but nothing of what was sent, neither values nor names.
-    known = {"inputs", "known", "model", "top", "rule", "lam", "rho", "body", "query"}
-    place = [str(part) for part in error["loc"] if isinstance(part, int) or part in known]
-    return f"{'.'.join(place)} ({str(error['type']).replace('_', ' ')})"
+class _Error(BaseModel):
+    code: Annotated[str, Field(examples=["unknown_model"])]
+    message: Annotated[str, Field(examples=["there is no such model; GET /v1/models lists them"])]
+
+
+class ProblemAnswer(BaseModel):
+    """What went wrong, and what to do."""
+
+    error: _Error
+
+
+DESCRIPTIONS = {
+    400: "The body is not JSON.",
+    401: "The token is missing or wrong.",
+    404: "There is no such model.",
+    408: "The body did not arrive in time.",
+    413: "The body is too large.",
+    415: "The body is not declared as JSON.",
+    421: "The server does not answer to this host name.",
+    422: "The inputs do not fit the model, or there are too many.",
+    503: "The server is busy, or the process with the model ended; try again.",
+    504: "There was no answer in time.",
+}
+
+
+def described_problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The entries of the OpenAPI document for the problems that a path may have."""
+    return {
+        status: {"model": ProblemAnswer, "description": DESCRIPTIONS[status]} for status in statuses
+    }

@@ -1,12 +1,9 @@
-"""A model as the server uses it: what it is, and answers to many requests in one call."""
+"""A model as the server uses it: it describes itself, and answers many requests in one call."""
 
 from __future__ import annotations
 
-import json
-import sys
 import warnings
 from collections.abc import Callable, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,30 +14,79 @@ from setlearn.errors import SetlearnError
 from setlearn.files.plain_values import plain
 from setlearn.persistence import SavedModel, read_model
 from setlearn.records import RecordModel, reading_x
-from setlearn.rules import Margin
+from setlearn.rules import Margin, Rule
+from setlearn.server.monitoring import write_log_line
 
 __all__ = ["Ask", "Refusal", "ServedModel"]
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A request, as a worker gets it: what to do with which inputs."""
+    """A request as a worker gets it, and how a model answers it.
 
-    operation: str
+    Attributes
+    ----------
+    operation : method of this class
+        What is asked: it takes a model and returns one entry per input.
+    inputs : list
+    known : list of lists, or None
+        The known elements of each input.
+    top : int or None
+        How many elements to rank.
+    margin : (float, float) or None
+        λ and ρ of a margin to use instead of the rule of the model.
+    """
+
+    operation: Callable[[Ask, RecordModel], list[Any]]
     inputs: list[Any]
     known: list[list[Any]] | None = None
     top: int | None = None
-    rule: tuple[float, float] | None = None
+    margin: tuple[float, float] | None = None
 
     @property
-    def manner(self) -> tuple[Any, ...]:
+    def batch_key(self) -> tuple[Any, ...]:
         """What requests must have in common to be answered in one call."""
-        return self.operation, self.top, self.rule
+        return self.operation, self.top, self.margin
+
+    @property
+    def known_sets(self) -> list[frozenset[Any]]:
+        """The known elements of each input, as sets."""
+        return [
+            frozenset(tuple(element) if isinstance(element, list) else element for element in known)
+            for known in self.known_lists
+        ]
+
+    @property
+    def known_lists(self) -> list[list[Any]]:
+        """The known elements of each input; empty lists if none are given."""
+        return [[] for _ in self.inputs] if self.known is None else self.known
+
+    def predict(self, model: RecordModel) -> list[Any]:
+        """The set of each input, as a list."""
+        return [plain(elements) for elements in model.predict(self.inputs)]
+
+    def rank(self, model: RecordModel) -> list[Any]:
+        """The elements of each input with their scores, best first."""
+        return [
+            [{"element": plain(element), "score": score} for element, score in ranking]
+            for ranking in model.predict_ranked(self.inputs, top=self.top)
+        ]
+
+    def complete(self, model: RecordModel) -> list[Any]:
+        """What is missing in the known set of each input, as a list."""
+        return [plain(elements) for elements in model.complete(self.inputs, self.known_sets)]
+
+    def trace(self, model: RecordModel) -> list[Any]:
+        """How the set of each input is built."""
+        return [
+            model.trace(x, known).to_dict()
+            for x, known in zip(self.inputs, self.known_sets, strict=True)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a request cannot be answered; nothing of the input is repeated."""
+    """Why a request cannot be answered. The message repeats nothing of the input."""
 
     message: str
 
@@ -50,24 +96,41 @@ class ServedModel:
 
     def __init__(self, saved: SavedModel) -> None:
         self.saved = saved
-        bare = not isinstance(saved.model, RecordModel)
-        self.model: RecordModel = reading_x(saved.model) if bare else saved.model
+        is_bare = not isinstance(saved.model, RecordModel)
+        self.model: RecordModel = reading_x(saved.model) if is_bare else saved.model
 
     @classmethod
     def load(cls, path: Path, trusted: Sequence[str]) -> ServedModel:
-        """Read the model from its folder."""
+        """Read a model from its folder.
+
+        Parameters
+        ----------
+        path : Path
+        trusted : sequence of str
+            Types that the model may contain, as in `setlearn.load`.
+
+        Returns
+        -------
+        ServedModel
+
+        Raises
+        ------
+        ModelError
+            If there is no model, or it is damaged or not trusted.
+        """
         return cls(read_model(path, trusted=trusted))
 
     def describe(self) -> dict[str, Any]:
-        """What GET /v1/model tells, but for the name."""
-        inner = self.model.model
-        lam = getattr(inner.rule_, "lam_", None)
+        """What GET /v1/model answers, except for the name."""
+        rule = self.model.rule_
+        lam = getattr(rule, "lam_", None)
         return {
             "task": self.model.task,
-            "rule": repr(inner.rule_),
+            "rule": repr(rule),
             "lam": None if lam is None else np.asarray(lam).tolist(),
-            "classes": plain(inner.classes_.tolist()) if hasattr(inner, "classes_") else None,
-            "reads": self._reads(),
+            "lam_space": getattr(rule, "space", None),
+            "classes": plain(self.model.model.elements_),
+            "reads": self._columns(),
             "examples": self.saved.about.get("examples", []),
             "facts": dict(self.saved.facts),
             "about": {k: v for k, v in self.saved.about.items() if k != "examples"},
@@ -75,88 +138,71 @@ class ServedModel:
         }
 
     def answer(self, asks: Sequence[Ask]) -> list[Any]:
-        """One answer or `Refusal` for each request; all have the same manner.
+        """Answer requests that have the same ``batch_key``, in one call.
 
-        They are answered in one call. Only where that fails is each of them tried alone, so that
-        one bad request does not spoil the others.
+        If that fails, each of them is tried alone, so that a bad request does not spoil the
+        others.
+
+        Returns
+        -------
+        list
+            One answer (a list with one entry per input) or `Refusal` per request.
         """
         try:
-            return self._together(asks)
+            return self._answer_together(asks)
         except Exception:
-            return [self._alone(ask) for ask in asks]
+            return [self._answer_alone(ask) for ask in asks]
 
-    def _alone(self, ask: Ask) -> Any:
-        try:
-            return self._together([ask])[0]
-        except SetlearnError:
-            return Refusal(self._advice(ask))
-        except Exception as error:  # a learner may stumble over an input in any way
-            # Told to whoever runs the server, for it may be ours to mend; without the message,
-            # which may hold some of the input.
-            told = {"worker": "failed", "operation": ask.operation, "with": type(error).__name__}
-            print(json.dumps(told), file=sys.stderr, flush=True)  # noqa: T201  # the log
-            return Refusal(self._advice(ask))
-
-    def _together(self, asks: Sequence[Ask]) -> list[Any]:
-        inputs = [one for ask in asks for one in ask.inputs]
-        known = [one for ask in asks for one in (ask.known or [[] for _ in range(len(ask.inputs))])]
+    def _answer_together(self, asks: Sequence[Ask]) -> list[Any]:
+        batch = replace(
+            asks[0],
+            inputs=[x for ask in asks for x in ask.inputs],
+            known=[known for ask in asks for known in ask.known_lists],
+        )
+        model = self.model if batch.margin is None else self._under_margin(*batch.margin)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of cut-off sets, which traces tell of
-            answers = OPERATIONS[asks[0].operation](self, asks[0], inputs, known)
+            warnings.simplefilter("ignore")  # about sets that were cut off, which traces show
+            answers = batch.operation(batch, model)
         ends = np.cumsum([len(ask.inputs) for ask in asks])
         return [answers[end - len(ask.inputs) : end] for ask, end in zip(asks, ends, strict=True)]
 
-    def _predict(self, ask: Ask, inputs: list[Any], known: list[Any]) -> list[Any]:
-        return [plain(one) for one in self.model.predict(inputs)]
+    def _answer_alone(self, ask: Ask) -> Any:
+        try:
+            if ask.margin is not None:
+                self._under_margin(*ask.margin)
+        except SetlearnError:
+            return Refusal("the model does not work under another rule; leave rule out")
+        try:
+            return self._answer_together([ask])[0]
+        except SetlearnError:
+            return Refusal(self._advice(ask))
+        except Exception as error:  # a learner may fail on an input in any way
+            # Logged because it may be a bug; without the message, which may contain the input.
+            name = ask.operation.__name__
+            write_log_line({"worker": "failed", "operation": name, "with": type(error).__name__})
+            return Refusal(self._advice(ask))
 
-    def _rank(self, ask: Ask, inputs: list[Any], known: list[Any]) -> list[Any]:
-        ranked = self.model.predict_ranked(inputs, top=ask.top)
-        return [[{"element": plain(e), "score": score} for e, score in one] for one in ranked]
+    def _under_margin(self, lam: float, rho: float) -> RecordModel:
+        """The model under a margin with these λ and ρ.
 
-    def _complete(self, ask: Ask, inputs: list[Any], known: list[Any]) -> list[Any]:
-        sets = [self._known(one) for one in known]
-        return [plain(one) for one in self.model.complete(inputs, sets)]
-
-    def _trace(self, ask: Ask, inputs: list[Any], known: list[Any]) -> list[Any]:
-        model = self.model if ask.rule is None else self._with_rule(*ask.rule)
-        return [
-            model.trace(one, self._known(given)).to_dict()
-            for one, given in zip(inputs, known, strict=True)
-        ]
-
-    def _with_rule(self, lam: float, rho: float) -> RecordModel:
-        """The model with another λ and ρ; what else its margin has learned stays."""
-        estimator = copy(self.model.model)
-        rule = estimator.rule_
-        if isinstance(rule, Margin):
-            changed = copy(rule).set_params(lam=lam, rho=rho)
+        If its own rule is a margin, everything else that the rule has learned stays.
+        """
+        rule: Rule = self.model.rule_
+        if {"lam", "rho"} <= rule.get_params(deep=False).keys():
+            rule = rule.adjusted(lam=lam, rho=rho)
         else:
-            changed = Margin(lam, rho=rho, min_size=1)
-        estimator.rule_, estimator.completion_ = changed, None
-        return replace(self.model, model=estimator)
+            rule = Margin(lam, rho=rho, min_size=1)
+        return replace(self.model, model=self.model.model.with_rule(rule))
 
-    def _known(self, elements: list[Any]) -> frozenset[Any]:
-        return frozenset(tuple(one) if isinstance(one, list) else one for one in elements)
-
-    def _reads(self) -> list[dict[str, str]]:
+    def _columns(self) -> list[dict[str, str]]:
         return [{"name": c.name, "kind": c.kind} for c in self.model.reader.columns]
 
     def _advice(self, ask: Ask) -> str:
-        columns = ", ".join(f"{one['name']} ({one['kind']})" for one in self._reads())
-        advice = f"the model reads {columns}: send one record, or one value, for each input"
+        columns = ", ".join(f"{column['name']} ({column['kind']})" for column in self._columns())
+        advice = f"the model reads {columns}: send one record or one value per input"
         if ask.known is not None:
             advice += (
-                "; known elements must be ones that it knows, one list for each input "
+                "; known elements must be ones that the model knows, with one list per input "
                 "(GET /v1/model lists its labels)"
             )
-        if ask.top is not None:
-            advice += "; top is for labels only"
         return f"an input or a known element does not fit the model; {advice}"
-
-
-OPERATIONS: dict[str, Callable[[ServedModel, Ask, list[Any], list[Any]], list[Any]]] = {
-    "predict": ServedModel._predict,
-    "rank": ServedModel._rank,
-    "complete": ServedModel._complete,
-    "trace": ServedModel._trace,
-}

@@ -1,4 +1,4 @@
-"""What can be set about a server."""
+"""The settings of a server."""
 
 from __future__ import annotations
 
@@ -11,7 +11,19 @@ __all__ = ["Limits", "Settings"]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a server takes on; what goes beyond is refused, and told how to do better."""
+    """How much a server accepts. Requests beyond a limit are refused, and told why.
+
+    Attributes
+    ----------
+    body_bytes : int
+        The largest body of a request.
+    rows : int
+        The most inputs in a request, and in one call of a model.
+    seconds : float
+        The longest wait for a body, and again for its answer.
+    queue : int
+        The most requests that wait for a worker.
+    """
 
     body_bytes: int = 2_000_000
     rows: int = 1000
@@ -21,10 +33,27 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """A server: which models, where, for whom.
+    """What a server serves, where, and for whom.
 
-    ``hosts`` are names that requests may call the server by, beside localhost and addresses in
-    numbers; others are refused, so that no web page can reach a local server under its own name.
+    Attributes
+    ----------
+    models : mapping of str to Path
+        The folder of each model, by name. The first one is the default.
+    host, port : str, int
+        The address to listen at. Port 0 takes any free port.
+    workers : int
+        How many processes answer requests. Each holds all models.
+    token : str or None
+        What clients must send to get answers; None if everybody may ask.
+    hosts : tuple of str
+        Host names that requests may use, besides localhost and numeric addresses. All others are
+        refused, so that no web page can reach a local server through a name of its own.
+        "*" allows every name.
+    trusted : tuple of str
+        Types that the models may contain, as in `setlearn.load`.
+    access_log : bool
+        Whether to write a line per request to stderr.
+    limits : Limits
     """
 
     models: Mapping[str, Path]

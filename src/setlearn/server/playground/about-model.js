@@ -1,27 +1,26 @@
-// What is known of a model: in a line, and in a list.
+// What is known about a model: as one line, and as a list.
 
 import { make } from "./dom.js";
 
-/** What it answers, if whoever saved it told a question; what it predicts, and by which rule. */
+/** The question that the model answers, if its author gave one; what it predicts; its rule. */
 export function modelLine({ task, classes, rule, about }) {
   const question = typeof about.question === "string" ? `${about.question} ` : "";
-  const labels = () => `sets of labels, ${classes.length} of them`;
-  const what = task === "labels" ? labels() : "sets of sequences";
-  return `${question}Predicts ${what}. Its rule: ${rule}.`;
+  const what = task === "labels" ? `sets of labels (${classes.length} labels)` : "sets of sequences";
+  return `${question}Predicts ${what}. Rule: ${rule}.`;
 }
 
-/** Facts and figures as a list of terms; nested ones are told by both names. */
+/** Facts and figures as a list of terms; nested names are joined. */
 export function aboutList({ facts, about, lam }) {
-  const { image, question, ...told } = about; // which are shown elsewhere
-  const entries = [...flat({ ...told, ...facts })];
+  const { image, question, ...others } = about; // the page shows these two elsewhere
+  const entries = [...flatten({ ...others, ...facts })];
   if (lam !== null && !("λ" in facts)) entries.push(["λ", text(lam)]);
   return entries.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]);
 }
 
-function* flat(tree, above = "") {
+function* flatten(tree, above = "") {
   for (const [name, value] of Object.entries(tree)) {
     const isTree = value !== null && typeof value === "object" && !Array.isArray(value);
-    if (isTree) yield* flat(value, `${above}${name}: `);
+    if (isTree) yield* flatten(value, `${above}${name}: `);
     else yield [above + name, text(value)];
   }
 }

@@ -1,4 +1,4 @@
-// Asking the server, and its problems in words.
+// Requests to the server. A failed request becomes a ServerProblem with the server's message.
 
 export class ServerProblem extends Error {
   constructor(status, message) {
@@ -15,11 +15,11 @@ export function useToken(given) {
 
 export const hasToken = () => token !== "";
 
-export const listModels = () => ask("v1/models");
-export const describeModel = (name) => ask(`v1/model?name=${encodeURIComponent(name)}`);
-export const trace = async (request) => (await ask("v1/trace", request)).traces[0];
+export const listModels = () => send("v1/models");
+export const describeModel = (name) => send(`v1/model?name=${encodeURIComponent(name)}`);
+export const getTrace = async (request) => (await send("v1/trace", request)).traces[0];
 
-async function ask(path, body) {
+async function send(path, body) {
   const headers = {};
   if (token) headers.Authorization = `Bearer ${token}`;
   const options = { headers };
@@ -31,10 +31,10 @@ async function ask(path, body) {
   try {
     response = await fetch(path, options);
   } catch {
-    throw new ServerProblem(0, "the server does not answer; is it still running?");
+    throw new ServerProblem(0, "the server does not answer; check that it is still running");
   }
   const answer = await response.json().catch(() => null);
   if (response.ok && answer) return answer;
-  const told = answer?.error?.message ?? `the server answered with ${response.status}`;
-  throw new ServerProblem(response.status, told);
+  const message = answer?.error?.message ?? `the server answered with status ${response.status}`;
+  throw new ServerProblem(response.status, message);
 }

@@ -1,4 +1,4 @@
-// Making elements. Whatever comes from the server is a string child here, hence text, never markup.
+// Making elements. Whatever comes from the server is a string child here, so text and not markup.
 
 export function make(tag, properties = {}, ...children) {
   const element = Object.assign(document.createElement(tag), properties);
@@ -13,14 +13,14 @@ export function number(value) {
   return value.toFixed(3).replace("-", "−");
 }
 
-const MOST_WRITTEN = 8;
+const MOST_LISTED = 8;
 
-/** The first few of many, and how many others there are. */
+/** The first few elements, and how many more there are. */
 export function listed(elements) {
-  const others = elements.length - MOST_WRITTEN;
-  const told = elements.slice(0, MOST_WRITTEN).map(String).join(", ");
-  return others > 0 ? `${told} and ${others} more` : told;
+  const nOthers = elements.length - MOST_LISTED;
+  const first = elements.slice(0, MOST_LISTED).map(String).join(", ");
+  return nOthers > 0 ? `${first} and ${nOthers} more` : first;
 }
 
-/** A set as people write it: {fish, grill}. */
-export const written = (elements) => `{${listed(elements)}}`;
+/** The set Z as people write it, with no line break before its first element. */
+export const written = (elements) => `Z\u00a0=\u00a0{${listed(elements)}}`;

@@ -1,20 +1,20 @@
-// The fields that an input is typed into: one a column that the model reads.
+// The fields for an input: one per column that the model reads.
 
-import { KINDS } from "./columns.js";
 import { make } from "./dom.js";
+import { KINDS } from "./field-kinds.js";
 import { makePicture } from "./picture.js";
 
-/** Put the fields of a model into `place`; `changed` is called when a picture was painted on. */
+/** Put the fields of a model into `place`; `changed` is called after a stroke on a picture. */
 export function makeFields(place, model, changed) {
   const fields = model.reads.map((column) => makeField(column, model, changed));
   place.replaceChildren(...fields.map((field) => field.element));
   const [first] = fields;
-  const alone = fields.length === 1 && model.reads[0].kind !== "bag";
+  const readsBareValues = fields.length === 1 && model.reads[0].kind !== "bag";
 
   return {
     isEmpty: () => fields.every((field) => field.isEmpty()),
     read() {
-      if (alone) return first.read();
+      if (readsBareValues) return first.read();
       return Object.fromEntries(fields.map((field) => [field.name, field.read()]));
     },
     write(input) {
@@ -27,28 +27,28 @@ export function makeFields(place, model, changed) {
 }
 
 function makeField({ name, kind }, model, changed) {
-  const how = KINDS[kind] ?? KINDS.text;
+  const { rows, mode, hint, read: parse, write: format } = KINDS[kind] ?? KINDS.text;
   const id = `field-${crypto.getRandomValues(new Uint32Array(1))[0]}`;
-  const control = make(how.rows === 1 ? "input" : "textarea", {
-    id, name, spellcheck: false, autocomplete: "off", inputMode: how.mode ?? "",
+  const control = make(rows === 1 ? "input" : "textarea", {
+    id, name, spellcheck: false, autocomplete: "off", inputMode: mode ?? "",
   });
-  if (how.rows > 1) control.rows = how.rows;
+  if (rows > 1) control.rows = rows;
   const title = model.reads.length === 1 && name === "x" ? "Input" : name;
-  const hint = make("span", { className: "kind" }, ` ${how.hint ?? kind}`);
-  const label = make("label", { htmlFor: id }, title, hint);
+  const label = make("label", { htmlFor: id }, title,
+    make("span", { className: "kind" }, ` ${hint ?? kind}`));
   const element = make("div", { className: "field" }, label, control);
-  if (kind === "category") offer(element, control, model.examples, name);
+  if (kind === "category") suggest(element, control, model.examples, name);
 
-  const read = () => how.read(control.value);
+  const read = () => parse(control.value);
   const write = (value) => {
-    control.value = value === undefined || value === null ? "" : how.write(value);
+    control.value = value === undefined || value === null ? "" : format(value);
   };
   const field = { name, element, read, write, isEmpty: () => control.value.trim() === "" };
   const { image } = model.about;
   return kind === "vector" && image ? asPicture(field, label, control, image, changed) : field;
 }
 
-/** A picture to look at and to paint on, with the numbers below it for those who want them. */
+/** A picture to look at and draw on, with its numbers below. */
 function asPicture(field, label, control, size, changed) {
   const picture = makePicture(size, (numbers) => {
     field.write(numbers);
@@ -58,7 +58,7 @@ function asPicture(field, label, control, size, changed) {
     try {
       picture.draw(field.read());
     } catch {
-      picture.draw([]); // half-typed numbers are told of when they are sent
+      picture.draw([]); // numbers that are only half typed are reported when they are sent
     }
   };
   control.addEventListener("input", show);
@@ -73,11 +73,11 @@ function asPicture(field, label, control, size, changed) {
   };
 }
 
-/** Offer the categories that the examples have. */
-function offer(element, control, examples, name) {
-  const seen = new Set(examples.map((one) => one?.[name]).filter((one) => one !== undefined));
+/** Suggest the categories that occur in the examples. */
+function suggest(element, control, examples, name) {
+  const values = examples.map((example) => example?.[name]).filter((value) => value !== undefined);
   const list = make("datalist", { id: `${control.id}-list` });
-  list.append(...[...seen].map((value) => make("option", { value: String(value) })));
+  list.append(...[...new Set(values)].map((value) => make("option", { value: String(value) })));
   element.append(list);
   control.setAttribute("list", list.id);
 }

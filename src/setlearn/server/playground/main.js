@@ -1,23 +1,22 @@
-// The page: a model, an input, a rule; and the story that they make.
+// The page: a model, an input and a rule, and the steps that build a set from them.
 
 import { aboutList, modelLine } from "./about-model.js";
-import { describeModel, hasToken, listModels, ServerProblem, trace, useToken } from "./api.js";
-import { FieldProblem } from "./columns.js";
+import { describeModel, getTrace, hasToken, listModels, ServerProblem, useToken } from "./api.js";
 import { byId, make } from "./dom.js";
+import { asCurl, asPython, copy, download } from "./export.js";
+import { FieldProblem } from "./field-kinds.js";
 import { makeFields } from "./input-fields.js";
-import { labelStory } from "./label-story.js";
+import { labelSteps } from "./label-steps.js";
 import { makePlayer } from "./player.js";
 import { makeRuleControls } from "./rule-controls.js";
-import { sequenceStory } from "./sequence-tree.js";
-import { isIn, same, setOf } from "./set-view.js";
+import { sequenceSteps } from "./sequence-tree.js";
+import { isIn, same, setView } from "./set-view.js";
 import { readFragment, writeFragment } from "./share.js";
-import { asCurl, asPython } from "./snippets.js";
-import { copy, download } from "./take-away.js";
 
-let model; // what GET /v1/model tells of the chosen one
+let model; // the answer of GET /v1/model for the chosen model
 let fields;
 let known = [];
-let shown; // the story on the page: its trace, the request behind it, and the step
+let shown; // what the page shows: a trace, the request for it, its steps, and the current step
 
 const rule = makeRuleControls(() => run());
 const player = makePlayer(showStep);
@@ -28,7 +27,7 @@ async function start() {
   await open(readFragment(location.hash));
 }
 
-/** Show a state that a link tells, or the first example of a model. */
+/** Show the state in a link, or the first example of a model. */
 async function open(state) {
   const names = [...byId("model").options].map((option) => option.value);
   const name = names.includes(state.model) ? state.model : names[0];
@@ -41,7 +40,7 @@ async function open(state) {
     await run(state.step);
   }
   if (state.model !== undefined && state.model !== name) {
-    complain(`there is no model ${state.model} here; this is ${name}`);
+    showProblem(`there is no model ${state.model} here; this is ${name}`);
   }
 }
 
@@ -52,8 +51,8 @@ async function choose(name) {
   byId("model").value = name;
   byId("model-line").textContent = modelLine(model);
   byId("about-list").replaceChildren(...aboutList(model));
-  byId("story").hidden = true;
-  fields = makeFields(byId("fields"), model, () => forget());
+  byId("result").hidden = true;
+  fields = makeFields(byId("fields"), model, () => runWithNewInput());
   byId("examples").replaceChildren(...model.examples.map(exampleButton));
   rule.reset(model);
 }
@@ -63,41 +62,41 @@ function exampleButton(example, index) {
   const button = make("button", { type: "button", className: "quiet" }, text);
   button.addEventListener("click", () => {
     fields.write(example);
-    forget();
+    runWithNewInput();
   });
   return button;
 }
 
-/** Another input: what was known of the old one says nothing of it. */
-function forget() {
+/** Known elements belong to the old input, so forget them. */
+function runWithNewInput() {
   known = [];
   return run();
 }
 
 function toggleKnown(element) {
-  known = isIn(known, element) ? known.filter((one) => !same(one, element)) : [...known, element];
+  known = isIn(known, element) ? known.filter((other) => !same(other, element)) : [...known, element];
   return run();
 }
 
 let running = false;
-let wanted;
+let next;
 
-/** Ask for the story and show it, at its end or at a step. Moves of a slider while an answer is on
- * its way become one question. */
+/** Ask for a trace and show it, at its end or at a step. If a slider moves several times while an
+ * answer is on its way, only the last position is asked for. */
 async function run(step) {
-  wanted = { step };
+  next = { step };
   if (running) return;
   running = true;
-  byId("story").ariaBusy = "true";
+  byId("result").ariaBusy = "true";
   try {
-    while (wanted) {
-      const { step: at } = wanted;
-      wanted = undefined;
-      await guarded(() => askOnce(at));
+    while (next) {
+      const { step: at } = next;
+      next = undefined;
+      await reportProblems(() => askOnce(at));
     }
   } finally {
     running = false;
-    byId("story").ariaBusy = "false";
+    byId("result").ariaBusy = "false";
   }
 }
 
@@ -105,43 +104,45 @@ async function askOnce(step) {
   const asked = model;
   const request = { model: asked.name, inputs: [fields.read()] };
   if (known.length) request.known = [known];
-  const change = rule.read();
-  if (change) request.rule = change;
-  const told = await trace(request);
-  if (asked !== model) return; // another one was chosen meanwhile
+  const margin = rule.read();
+  if (margin) request.rule = margin;
+  const trace = await getTrace(request);
+  if (asked !== model) return; // another model was chosen meanwhile
   byId("problem").hidden = true;
-  const makeStory = asked.task === "labels" ? labelStory : sequenceStory;
-  const story = makeStory(told, { known, toggle: toggleKnown });
-  shown = { request, trace: told, story, step: 0 };
-  byId("story").hidden = false;
-  replaceKeepingFocus(byId("drawing"), story.element);
-  player.load(story.last, step);
+  const makeSteps = asked.task === "labels" ? labelSteps : sequenceSteps;
+  const steps = makeSteps(trace, { known, toggle: toggleKnown });
+  shown = { request, trace, steps, step: 0 };
+  byId("result").hidden = false;
+  replaceKeepingFocus(byId("drawing"), steps.element);
+  player.load(steps.last, step);
 }
 
 function showStep(step) {
   if (!shown) return;
-  const { story, request } = shown;
+  const { steps, request } = shown;
   shown.step = step;
-  story.show(step);
-  byId("sentence").textContent = story.tell(step);
-  const reason = story.reason(step);
-  byId("reason").textContent = reason && `Why it ends here: ${reason}.`;
+  steps.show(step);
+  byId("sentence").textContent = steps.describe(step);
+  const [figures, reason] = [steps.figures(step), steps.reason(step)];
+  byId("figures").textContent = figures && `What the rule looks at: ${figures}.`;
+  byId("figures").hidden = !figures;
+  byId("reason").textContent = reason && `Why it stopped: ${reason}.`;
   byId("reason").hidden = !reason;
-  replaceKeepingFocus(byId("memory"), ...setOf("Z", story.memory(step), known, toggleKnown));
+  replaceKeepingFocus(byId("memory"), ...setView("Z", steps.memory(step), known, toggleKnown));
   const state = { model: model.name, input: request.inputs[0], known, rule: request.rule, step };
   history.replaceState(null, "", writeFragment(state));
 }
 
-/** A label's button is made anew with each story; who pressed it should still be on it. */
+/** Buttons are made anew with each trace; the one that had the focus should keep it. */
 function replaceKeepingFocus(place, ...elements) {
   const focused = place.contains(document.activeElement) && document.activeElement.textContent;
   place.replaceChildren(...elements);
   if (focused === false) return;
-  [...place.querySelectorAll("button")].find((one) => one.textContent === focused)?.focus();
+  [...place.querySelectorAll("button")].find(({ textContent }) => textContent === focused)?.focus();
 }
 
-/** Do something, and say in words what went wrong with it. */
-async function guarded(action) {
+/** Do something, and show what went wrong with it. */
+async function reportProblems(action) {
   try {
     await action();
   } catch (problem) {
@@ -150,40 +151,40 @@ async function guarded(action) {
       byId("token-form").hidden = false;
       byId("token").focus();
     }
-    complain(problem.message);
+    showProblem(problem.message);
   }
 }
 
-function complain(text) {
+function showProblem(text) {
   byId("problem").textContent = text;
   byId("problem").hidden = false;
 }
 
 byId("model").addEventListener("change", () =>
-  guarded(() => open({ model: byId("model").value })));
+  reportProblems(() => open({ model: byId("model").value })));
 byId("input-form").addEventListener("submit", (event) => {
   event.preventDefault();
-  if (fields.isEmpty()) complain("there is no input yet; type one, or take an example");
-  else forget();
+  if (fields.isEmpty()) showProblem("there is no input yet; type one, or choose an example");
+  else runWithNewInput();
 });
 byId("token-form").addEventListener("submit", (event) => {
   event.preventDefault();
   useToken(byId("token").value);
   byId("problem").hidden = true;
-  guarded(async () => {
+  reportProblems(async () => {
     await start();
     byId("token-form").hidden = true;
   });
 });
-addEventListener("hashchange", () => guarded(() => open(readFragment(location.hash))));
+addEventListener("hashchange", () => reportProblems(() => open(readFragment(location.hash))));
 
 const url = () => new URL("v1/trace", location.href).href;
 byId("copy-link").addEventListener("click", () => copy(location.href, "link"));
 byId("copy-curl").addEventListener("click", () =>
   copy(asCurl(url(), shown.request, hasToken()), "curl command"));
 byId("copy-python").addEventListener("click", () =>
-  copy(asPython(url(), shown.request, hasToken()), "Python"));
+  copy(asPython(url(), shown.request, hasToken()), "Python program"));
 byId("download").addEventListener("click", () =>
   download({ request: shown.request, trace: shown.trace }, `${model.name}-trace.json`));
 
-guarded(start);
+reportProblems(start);

@@ -1,19 +1,19 @@
-// A vector as a picture, to look at and to paint on.
+// A vector as a picture, to look at and draw on.
 
 import { make } from "./dom.js";
 
-/** `painted(numbers)` is called when a stroke has ended. */
-export function makePicture({ height, width }, painted) {
+/** `drawn(numbers)` is called after each stroke. */
+export function makePicture({ height, width }, drawn) {
   const canvas = make("canvas", { width, height, className: "picture" });
   canvas.setAttribute("role", "img");
   canvas.ariaLabel = `The input as a picture of ${width} by ${height} points`;
   const clear = make("button", { type: "button", className: "quiet" }, "Clear");
-  const hint = make("p", { className: "hint" }, "Draw on it with mouse or finger, or ", clear);
+  const hint = make("p", { className: "hint" }, "Draw with mouse or finger, or ", clear);
   let numbers = [];
-  let most = 1; // the darkest value seen, which a stroke paints with
+  let most = 1; // the largest value so far, which a stroke draws with
 
-  function draw(given) {
-    numbers = given;
+  function draw(newNumbers) {
+    numbers = newNumbers;
     most = Math.max(most, ...numbers.slice(0, width * height));
     const ink = getComputedStyle(canvas).color.match(/[\d.]+/g).map(Number);
     const context = canvas.getContext("2d");
@@ -39,10 +39,10 @@ export function makePicture({ height, width }, painted) {
     paint(event);
   });
   canvas.addEventListener("pointermove", (event) => event.buttons && paint(event));
-  canvas.addEventListener("pointerup", () => painted(numbers));
+  canvas.addEventListener("pointerup", () => drawn(numbers));
   clear.addEventListener("click", () => {
     draw(Array(width * height).fill(0));
-    painted(numbers);
+    drawn(numbers);
   });
   const dark = matchMedia("(prefers-color-scheme: dark)");
   dark.addEventListener("change", () => draw(numbers));

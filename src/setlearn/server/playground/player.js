@@ -1,17 +1,17 @@
-// Going through a story: step, back, play, by button and by key.
+// Going through steps with buttons and keys: forward, back, play.
 
 import { byId } from "./dom.js";
 
-const SECONDS_A_STEP = 1.1;
+const SECONDS_PER_STEP = 1.1;
 
-/** `show(step)` is called whenever another step is to be seen. */
+/** `show(step)` is called for each step to show. */
 export function makePlayer(show) {
   let step = 0;
   let last = 0;
   let ticking;
 
-  function go(wanted) {
-    step = Math.max(0, Math.min(last, wanted));
+  function go(target) {
+    step = Math.max(0, Math.min(last, target));
     byId("where").textContent = `step ${step} of ${last}`;
     for (const id of ["first", "back"]) setDisabled(byId(id), step === 0);
     for (const id of ["step", "last"]) setDisabled(byId(id), step === last);
@@ -33,7 +33,7 @@ export function makePlayer(show) {
     ticking = setInterval(() => {
       go(step + 1);
       if (step === last) pause();
-    }, 1000 * SECONDS_A_STEP);
+    }, 1000 * SECONDS_PER_STEP);
   }
 
   const by = (move) => () => {
@@ -41,21 +41,21 @@ export function makePlayer(show) {
     go(move());
   };
   const back = by(() => step - 1);
-  const forth = by(() => step + 1);
+  const forward = by(() => step + 1);
   byId("first").addEventListener("click", by(() => 0));
   byId("back").addEventListener("click", back);
   byId("play").addEventListener("click", play);
-  byId("step").addEventListener("click", forth);
+  byId("step").addEventListener("click", forward);
   byId("last").addEventListener("click", by(() => last));
   document.addEventListener("keydown", (event) => {
-    const move = { ArrowLeft: back, ArrowRight: forth, " ": play }[event.key];
+    const move = { ArrowLeft: back, ArrowRight: forward, " ": play }[event.key];
     if (!move || event.ctrlKey || event.altKey || event.metaKey || isTaken(event)) return;
     event.preventDefault();
     move();
   });
 
   return {
-    /** Take up another story, at a step of it; without one, at its end. */
+    /** Take other steps, and show one of them; by default the last. */
     load(lastStep, at = lastStep) {
       pause();
       last = lastStep;
@@ -64,7 +64,7 @@ export function makePlayer(show) {
   };
 }
 
-// A disabled button would lose the focus, and with it the place of those who use the keyboard.
+// A disabled button would lose the focus, and keyboard users their place.
 function setDisabled(button, disabled) {
   button.ariaDisabled = String(disabled);
 }

@@ -3,37 +3,40 @@
 import { byId } from "./dom.js";
 
 const MOST_ON_LOG_SCALE = 12;
-const LAM_TO_START_WITH = 0.5; // for rules that have none
+const DEFAULT_LAM = 0.5; // for rules without λ
 
-/** `changed()` is called at every move. */
+/** `changed()` is called whenever the rule changes. */
 export function makeRuleControls(changed) {
   const [own, margin, lam, rho] = ["rule-own", "rule-margin", "lam", "rho"].map(byId);
 
-  function tell() {
+  function showValues() {
     byId("lam-value").textContent = Number(lam.value).toFixed(2);
     byId("rho-value").textContent = Number(rho.value).toFixed(2);
   }
 
   for (const slider of [lam, rho]) {
     slider.addEventListener("input", () => {
-      margin.checked = true; // who moves a slider wants to see what it does
-      tell();
+      margin.checked = true; // moving a slider switches to the margin
+      showValues();
       changed();
     });
   }
   for (const choice of [own, margin]) choice.addEventListener("change", changed);
 
   return {
-    /** Begin with a model's λ, where it has one, and its own rule. */
-    reset(model) {
+    /** Start with the model's own rule, and with its λ if it has one. */
+    reset({ lam: learned, lam_space: space }) {
       own.checked = true;
-      const onLogScale = model.rule.includes("space='log'");
-      const [first] = [model.lam ?? LAM_TO_START_WITH].flat(); // sequences have one a position
+      const onLogScale = space === "log";
+      const [first] = [learned ?? DEFAULT_LAM].flat(); // sequences have one λ per position
       lam.max = onLogScale ? Math.max(MOST_ON_LOG_SCALE, Math.ceil(first)) : 1;
       lam.step = onLogScale ? 0.1 : 0.01;
       lam.value = first;
       rho.value = 0;
-      tell();
+      showValues();
+      byId("rule-hint").textContent = learned === null
+        ? "This model’s rule has no λ. The sliders show the answer under a margin instead."
+        : "This model’s rule is a margin. The sliders change its λ and ρ.";
     },
     read: () => (margin.checked ? { lam: Number(lam.value), rho: Number(rho.value) } : null),
     write(rule) {
@@ -41,7 +44,7 @@ export function makeRuleControls(changed) {
       margin.checked = true;
       lam.value = rule.lam;
       rho.value = rule.rho;
-      tell();
+      showValues();
     },
   };
 }

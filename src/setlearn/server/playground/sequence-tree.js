@@ -1,18 +1,18 @@
-// The story of a set of sequences: a tree that grows level by level.
+// How a set of sequences was built: a tree that grows level by level.
 
 import { listed, make, number } from "./dom.js";
 import { nodeScores } from "./node-scores.js";
-import { plantTree } from "./tree-nodes.js";
+import { leadsToElement, makeTree } from "./tree-nodes.js";
 
-const NEAR_MISS = 0.05; // rejected ones above it are shown from the start
+const NEAR_MISS = 0.05; // other choices above it are shown from the start
 const MOST_NEAR = 2;
-const MOST_REJECTED = 30;
+const MOST_OTHERS = 30;
 
-/** Step k shows the first k levels; at the last one all sequences have ended. */
-export function sequenceStory(trace, { known }) {
-  const { root, levels, finished } = plantTree(trace);
+/** Step k shows the first k levels; at the last level all sequences have ended. */
+export function sequenceSteps(trace, { known }) {
+  const { root, levels, finished } = makeTree(trace);
   const depth = levels.length - 1;
-  const appears = levels.map(() => []); // the elements that each level brings
+  const appears = levels.map(() => []); // the elements of each level
   const scores = make("div", { className: "node-scores" });
   let selected;
 
@@ -27,17 +27,18 @@ export function sequenceStory(trace, { known }) {
   const frame = { className: "scroller", tabIndex: 0, role: "group", ariaLabel: "The tree" };
   const scroller = make("div", frame, top);
   const hint = make("p", { className: "hint" },
-    "Click a node to see all its scores; +n shows n rejected choices.");
+    "Click a node to see all its scores, or +n to see n other choices.");
   select(root, top.querySelector(".node"));
-  const whole = [...known, ...trace.result]; // a trace's result is what else there is
+  const whole = [...known, ...trace.result]; // the result does not repeat what is known
   const endedBy = (step) => finished.filter((node) => node.depth <= step).map(spelled);
 
   return {
     element: make("div", {}, scroller, hint, scores),
     last: depth,
     memory: (step) => (step === depth ? whole : endedBy(step)),
-    reason: (step) => (step === depth ? ending(trace, whole.length, finished.length) : ""),
-    tell: (step) => sentence(levels, finished, step),
+    reason: (step) => (step === depth ? ending(trace, levels.flat(), finished.length) : ""),
+    describe: (step) => sentence(levels, finished, step),
+    figures: () => "", // each node shows its own
     show(step) {
       appears.forEach((elements, level) => {
         for (const element of elements) element.hidden = level > step;
@@ -46,21 +47,22 @@ export function sequenceStory(trace, { known }) {
   };
 }
 
-/** One node with what grew below it; `appears` notes at which level to show it. */
+/** A node with everything below it; `appears` collects the elements of each level. */
 function branch(node, appears, select) {
   const chip = makeChip(node);
   chip.addEventListener("click", () => select(node, chip));
   const element = make("li", { className: node.status }, make("div", { className: "row" }, chip));
   appears[node.depth].push(element);
-  if (node.status === "rejected") {
-    element.firstChild.append(make("span", { className: "why" }, node.reason));
+  if (!leadsToElement(node)) {
+    const why = node.reason || "followed, but nothing below is in the set";
+    element.firstChild.append(make("span", { className: "why" }, why));
   }
   if (!node.below.length) return element;
 
-  const near = node.rejected.filter((one) => one.probability >= NEAR_MISS).slice(0, MOST_NEAR);
-  const far = node.rejected.filter((one) => !near.includes(one));
+  const near = node.others.filter(({ probability }) => probability >= NEAR_MISS).slice(0, MOST_NEAR);
+  const far = node.others.filter((choice) => !near.includes(choice));
   const shown = [...node.kept, ...near];
-  const below = make("ul", {}, ...shown.map((one) => branch(one, appears, select)));
+  const below = make("ul", {}, ...shown.map((child) => branch(child, appears, select)));
   element.append(below);
   if (far.length) {
     const more = moreButton(far, below, appears, select);
@@ -81,14 +83,14 @@ function makeChip(node) {
   return chip;
 }
 
-/** Rejected choices are made only when somebody wants to see them. */
+/** Less probable other choices are drawn only on request. */
 function moreButton(far, below, appears, select) {
   const button = make("button", { type: "button", className: "more" }, `+${far.length}`);
   button.ariaExpanded = "false";
-  button.ariaLabel = `${far.length} more rejected choices`;
+  button.ariaLabel = `${far.length} more choices that were not kept`;
   let items;
   button.addEventListener("click", () => {
-    items ??= far.slice(0, MOST_REJECTED).map((node) => branch(node, appears, select));
+    items ??= far.slice(0, MOST_OTHERS).map((node) => branch(node, appears, select));
     const opens = button.ariaExpanded === "false";
     button.ariaExpanded = String(opens);
     button.textContent = opens ? "−" : `+${far.length}`;
@@ -100,11 +102,12 @@ function moreButton(far, below, appears, select) {
 
 function sentence(levels, finished, step) {
   if (step === 0) return "start: nothing is chosen yet";
-  const goOn = count(levels[step], (node) => node.below.length > 0);
-  const cutOff = count(levels[step], (node) => node.status === "truncated");
+  const nGrowing = count(levels[step], (node) => node.below.length > 0);
+  const nCutOff = count(levels[step], (node) => node.status === "truncated");
   const ended = finished.filter((node) => node.depth === step).map(spelled);
-  const parts = [`${goOn} ${goOn === 1 ? "branch goes" : "branches go"} on`];
-  if (cutOff) parts.push(`${cutOff} cut off`);
+  const parts = [];
+  if (nGrowing) parts.push(`${nGrowing} ${nGrowing === 1 ? "branch grows" : "branches grow"}`);
+  if (nCutOff) parts.push(`${nCutOff} cut off`);
   if (ended.length) parts.push(`${listed(ended)} ${ended.length === 1 ? "ends" : "end"} here`);
   if (step === levels.length - 1) parts.push("stop");
   return `step ${step}: ${parts.join("; ")}`;
@@ -113,9 +116,9 @@ function sentence(levels, finished, step) {
 const spelled = (node) => node.prefix || "(empty)";
 const count = (nodes, holds) => nodes.filter(holds).length;
 
-function ending({ truncated }, nInSet, nFinished) {
-  if (truncated) return "something was cut off at a bound on length or size";
-  if (nFinished === 0) return "no branch was good enough";
-  const all = "every branch has come to its end";
-  return nInSet < nFinished ? `${all}; of ${nFinished} sequences the rule chose ${nInSet}` : all;
+function ending({ truncated }, nodes, nFinished) {
+  if (truncated) return "a limit on length or size cut something off";
+  if (nFinished === 0) return "the rule kept no branch to its end";
+  const hasChosen = nodes.some(({ status }) => status === "followed");
+  return `every branch has ended${hasChosen ? ", and the rule chose the best sequences" : ""}`;
 }

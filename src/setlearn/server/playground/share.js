@@ -1,31 +1,31 @@
-// What the page shows, as the fragment of its address. A fragment never reaches a server's log.
+// The state of the page as the fragment of its address. Fragments never reach a server's log.
 
-/** The state that a fragment tells; what it does not tell, or tells badly, is left out. */
+/** The state in a fragment; parts that are missing or cannot be read are left out. */
 export function readFragment(fragment) {
-  const told = new URLSearchParams(fragment.replace(/^#/, ""));
+  const parameters = new URLSearchParams(fragment.replace(/^#/, ""));
   const state = {};
-  if (told.has("model")) state.model = told.get("model");
-  const input = parsed(told.get("input"));
+  if (parameters.has("model")) state.model = parameters.get("model");
+  const input = parsed(parameters.get("input"));
   if (input !== undefined) state.input = input;
-  const known = parsed(told.get("known"));
+  const known = parsed(parameters.get("known"));
   if (Array.isArray(known)) state.known = known;
-  const lam = told.has("lam") ? Number(told.get("lam")) : NaN;
-  if (Number.isFinite(lam)) state.rule = { lam, rho: Number(told.get("rho")) || 0 };
-  const step = parsed(told.get("step"));
+  const lam = parameters.has("lam") ? Number(parameters.get("lam")) : NaN;
+  if (Number.isFinite(lam)) state.rule = { lam, rho: Number(parameters.get("rho")) || 0 };
+  const step = parsed(parameters.get("step"));
   if (Number.isInteger(step)) state.step = step;
   return state;
 }
 
 export function writeFragment({ model, input, known, rule, step }) {
-  const told = new URLSearchParams({ model });
-  if (input !== undefined) told.set("input", JSON.stringify(input));
-  if (known.length) told.set("known", JSON.stringify(known));
+  const parameters = new URLSearchParams({ model });
+  if (input !== undefined) parameters.set("input", JSON.stringify(input));
+  if (known.length) parameters.set("known", JSON.stringify(known));
   if (rule) {
-    told.set("lam", rule.lam);
-    told.set("rho", rule.rho);
+    parameters.set("lam", rule.lam);
+    parameters.set("rho", rule.rho);
   }
-  if (step !== undefined) told.set("step", step);
-  return `#${told}`;
+  if (step !== undefined) parameters.set("step", step);
+  return `#${parameters}`;
 }
 
 function parsed(text) {

@@ -1,7 +1,7 @@
-// The branches of a trace as nodes that know their place: prefix, depth, and what they close.
+// The branches of a trace as nodes with their prefix and depth.
 
-/** The root, the nodes of each level (the root's is 0), and those that close a sequence. */
-export function plantTree({ branches, result }) {
+/** The root, the nodes of each level (the root has level 0), and those that end a sequence. */
+export function makeTree({ branches, result }) {
   const spell = speller(branches, result);
   const root = { choice: "start", prefix: "", depth: 0, status: "root", below: [] };
   const levels = [[root]];
@@ -16,14 +16,17 @@ export function plantTree({ branches, result }) {
       grow(node, path, branch.below);
       return node;
     });
-    parent.kept = parent.below.filter((node) => node.status !== "rejected");
-    parent.rejected = parent.below.filter((node) => node.status === "rejected");
+    parent.kept = parent.below.filter(leadsToElement);
+    parent.others = parent.below.filter((node) => !leadsToElement(node));
   }
   grow(root, [], branches);
   return { root, levels, finished };
 }
 
-/** Tokens may be characters or words: the spelling that the result has is the right one. */
+/** Rejected branches end at once; followed ones were explored, but hold no element of the set. */
+export const leadsToElement = ({ status }) => status !== "rejected" && status !== "followed";
+
+/** Tokens may be characters or words; the result shows how they are joined. */
 function speller(branches, result) {
   const first = someSequence(branches);
   const gap = first && !result.includes(first.join("")) && first.length > 1 ? " " : "";
@@ -32,10 +35,10 @@ function speller(branches, result) {
 
 function someSequence(branches, tokens = []) {
   for (const branch of branches) {
-    if (branch.status === "rejected") continue;
+    if (!leadsToElement(branch)) continue;
     if (branch.end && tokens.length > 1) return tokens;
-    const found = someSequence(branch.below, [...tokens, branch.choice]);
-    if (found) return found;
+    const longer = someSequence(branch.below, [...tokens, branch.choice]);
+    if (longer) return longer;
   }
   return undefined;
 }

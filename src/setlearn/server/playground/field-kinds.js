@@ -1,12 +1,14 @@
-// How the kinds of columns are written into a field, and read back.
+// The kinds of columns: how a value is written in a field, and read back from it.
 
-/** Each kind: the value that a text stands for, and the text that a value is shown as. */
+/** For each kind, the value that a text stands for, and the text that shows a value. */
 export const KINDS = {
   number: { rows: 1, mode: "decimal", read: readNumber, write: String },
   category: { rows: 1, read: (text) => text, write: String },
   text: { rows: 3, read: (text) => text, write: String },
-  tokens: { rows: 2, hint: "tokens, with spaces between", read: readTokens, write: writeTokens },
-  vector: { rows: 4, hint: "numbers, with spaces or commas", read: readVector, write: writeVector },
+  tokens: { rows: 2, hint: "tokens, separated by spaces", read: readTokens, write: writeTokens },
+  vector: {
+    rows: 4, hint: "numbers, separated by spaces or commas", read: readVector, write: writeVector,
+  },
   bag: { rows: 3, hint: 'weights, as {"name": 1.5, …}', read: readBag, write: JSON.stringify },
   "text or tokens": { rows: 3, read: readTextOrTokens, write: writeTextOrTokens },
 };
@@ -21,23 +23,24 @@ function readNumber(text) {
 }
 
 function readTokens(text) {
-  return text.trim().startsWith("[") ? listOf(text) : words(text);
+  return text.trim().startsWith("[") ? readList(text) : splitAtSpaces(text);
 }
 
 function writeTokens(tokens) {
-  const plain = tokens.every((one) => typeof one === "string" && one !== "" && !/\s/.test(one));
-  return plain && !tokens[0]?.startsWith("[") ? tokens.join(" ") : JSON.stringify(tokens);
+  const isPlain = (token) => typeof token === "string" && token !== "" && !/\s/.test(token);
+  const canBeSplit = tokens.every(isPlain) && !tokens[0]?.startsWith("[");
+  return canBeSplit ? tokens.join(" ") : JSON.stringify(tokens);
 }
 
 function readVector(text) {
-  return words(text.replace(/[[\],;]/g, " ")).map(readNumber);
+  return splitAtSpaces(text.replace(/[[\],;]/g, " ")).map(readNumber);
 }
 
 function writeVector(numbers) {
   return numbers.join(" ");
 }
 
-function words(text) {
+function splitAtSpaces(text) {
   return text.split(/\s+/).filter(Boolean);
 }
 
@@ -46,15 +49,15 @@ function readBag(text) {
     const bag = JSON.parse(text || "{}");
     if (bag !== null && typeof bag === "object" && !Array.isArray(bag)) return bag;
   } catch {
-    // said below
+    // reported below
   }
-  throw new FieldProblem('this is no bag of weights; write it as {"name": 1.5, "other": 2}');
+  throw new FieldProblem('weights must be written as {"name": 1.5, "other": 2}');
 }
 
 // A text that merely begins with a bracket is a text.
 function readTextOrTokens(text) {
   try {
-    return text.trim().startsWith("[") ? listOf(text) : text;
+    return text.trim().startsWith("[") ? readList(text) : text;
   } catch {
     return text;
   }
@@ -64,12 +67,12 @@ function writeTextOrTokens(value) {
   return Array.isArray(value) ? JSON.stringify(value) : String(value);
 }
 
-function listOf(text) {
+function readList(text) {
   try {
     const list = JSON.parse(text);
     if (Array.isArray(list)) return list;
   } catch {
-    // said below
+    // reported below
   }
-  throw new FieldProblem('this is no list; write it as ["one", "two"]');
+  throw new FieldProblem('a list must be written as ["first", "second"]');
 }
