@@ -78,7 +78,7 @@ CASES = {
     "sequences, LSTM": sequences(LSTM(8, 8, 16), steps=200),
     "sequences, scorer from outside": sequences(Copier()),
     "records, labels": records(
-        RECORDS, SetClassifier(LogisticRegression(), Margin(), cv=2), "labels"
+        RECORDS, SetClassifier(LogisticRegression(), Margin(), cv=2, random_state=0), "labels"
     ),
     "records, sequences": records(
         SPELLED, SequenceSetGenerator(SMALL, training=QUICK, random_state=0), "sequences"

@@ -54,7 +54,9 @@ def test_a_file_that_is_not_there(tagger, verb):
 def test_the_right_encoding(tagger, tmp_path):
     (tmp_path / "latin.csv").write_bytes(b"text\nboat caf\xe9\n")
     command = ("predict", tagger, tmp_path / "latin.csv")
-    assert "encoding='latin-1'" in run(*command).err
+    refused = run(*command).err
+    assert "encoding='latin-1'" in refused
+    assert "(--encoding NAME)" in refused
     assert run(*command, "--encoding", "latin-1").answers == [{"prediction": ["sea"]}]
     assert run(*command, "--encoding", "morse").code == 2
 
@@ -64,7 +66,7 @@ def test_the_right_encoding(tagger, tmp_path):
     [
         (("--target", "tag"), 3, "there is no column 'tag'; did you mean 'tags'?"),
         (("--input", "txt"), 3, "the columns are text, tags"),
-        (("--input", "tags"), 2, "'tags' is the target, so it cannot be an input too"),
+        (("--input", "tags"), 2, "'tags' is the target, so it cannot also be an input"),
         (("--format", "xls"), 2, "there is no format 'xls'; choose one of jsonl"),
     ],
 )

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from setlearn.cli.console import printable
+from setlearn.cli.console import printable, with_flags
 from tests.cli.files import tagged_texts, write_jsonl
 from tests.cli.running import run
 
@@ -23,6 +23,22 @@ def test_nothing_commands_a_terminal(text):
 @pytest.mark.parametrize("text", ["λ → Σ, naïve", "two\nlines", "👩\u200d💻", "می\u200cخواهم"])
 def test_what_texts_need_stays(text):
     assert printable(text) == text
+
+
+@pytest.mark.parametrize(
+    ("message", "flag"),
+    [
+        ("pass skip_bad=True to leave such rows out", "--skip-bad"),
+        ("for instance encoding='latin-1'", "--encoding NAME"),
+        ('leave them out, or set unknown="ignore"', "--unknown ignore"),
+        ("name the target, one of text, kind", "--target COLUMN"),
+        ("name one of them as the input", "--input COLUMN"),
+    ],
+)
+def test_messages_of_the_library_get_the_flags(message, flag):
+    assert with_flags(message) == f"{message} ({flag})"
+    assert with_flags(with_flags(message)) == with_flags(message)
+    assert with_flags("nothing to add") == "nothing to add"
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,8 @@ import gzip
 import json
 import os
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -57,11 +59,14 @@ def test_a_table_of_numbers_categories_and_flags(tmp_path):
         row |= {"is_big": int(row["size"] > 0.5), "is_red": int(row["colour"] == "red")}
     data = write_csv(tmp_path / "things.csv", rows)
     ended = fitted(data, "--target", "is_*", *LOGISTIC, "-o", tmp_path / "model")
-    assert "is_big, is_red: labels, one a column (2 in use)" in ended.err
+    assert "is_big, is_red: labels, one column per label (2 in use)" in ended.err
     assert "id: ignored" in ended.err
     refused = run("fit", data, "--target", "is_*", "--separator", ";", "-o", tmp_path / "model")
     assert refused.code == 2
-    assert "is for a column that holds sets, but is_big, is_red are one a label" in refused.err
+    assert (
+        "is for a column that holds sets, but there is one column per label (is_big, is_red)"
+        in refused.err
+    )
     assert "colour: category" in ended.err
     row = json.dumps({"size": 0.9, "colour": "red"}).encode()
     [answer] = run("predict", tmp_path / "model", "-", stdin=row).answers
@@ -129,6 +134,19 @@ def test_sequences(tmp_path):
     assert not (tmp_path / "model.checkpoint").exists()
 
 
+def test_a_fit_of_labels_does_not_import_torch(photos, tmp_path):
+    code = (
+        f"import sys; sys.argv = ['setlearn', 'fit', {str(photos)!r}, '--learner', 'logistic']\n"
+        f"sys.argv += ['--validation', '0.2', '--out', {str(tmp_path / 'model')!r}]\n"
+        "from setlearn.cli import main\n"
+        "try: main()\n"
+        "except SystemExit as ending: assert not ending.code\n"
+        "print('torch' in sys.modules)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.splitlines()[-1] == "False"
+
+
 def test_rows_held_out(photos, tmp_path):
     command = (photos, *LOGISTIC, "--validation", 0.2, "--examples", 2, "-o", tmp_path / "model")
     ended = fitted(*command)
@@ -176,7 +194,7 @@ class TestInputsThatCannotBeRead:
         asked = ("--kind", "age=number", "--skip-bad", *LOGISTIC)
         ended = run("fit", people, *asked, "-o", tmp_path / "model")
         assert ended.code == 3
-        assert "people.csv holds no rows that can be used: all 6 were left out" in ended.err
+        assert "people.csv has no usable rows: all 6 were left out" in ended.err
 
 
 def test_quiet_also_where_there_is_nothing_to_resume(words, tmp_path):
@@ -190,11 +208,14 @@ def test_quiet_also_where_there_is_nothing_to_resume(words, tmp_path):
     ("asked", "message"),
     [
         (("--network", "lstm"), "--network is for sequences"),
-        (("--resume",), "--resume and --checkpoint are for sequences"),
-        (("--learner", "magic"), "is not one of 'mixture', 'logistic'"),
-        (("--rule", "magic"), "choose among auto, expected-f"),
+        (("--resume",), "--resume is for sequences"),
+        (("--checkpoint", "x"), "--checkpoint is for sequences"),
+        (("--max-steps", "5"), "--max-steps is for sequences"),
+        (("--learner", "magic"), "learner must be one of forest, logistic"),
+        (("--task", "sequences", "--network", "magic"), "network must be one of lstm, transformer"),
+        (("--rule", "magic"), "choose one of auto, expected-f"),
         (("--rule", "threshold:cut"), "name=value"),
-        (("--rule", "threshold:height=3"), "does not take that"),
+        (("--rule", "threshold:height=3"), "does not have these settings"),
         (("--kind", "text"), "--kind is written column=kind"),
         (("--kind", "text=colour"), "must be one of number, category"),
         (("--task", "sequences", "--tokens", "letters"), "--tokens is char or word"),

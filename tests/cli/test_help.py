@@ -3,12 +3,20 @@
 import re
 import subprocess
 import sys
+from typing import get_type_hints
 
 import pytest
 
+from setlearn import SetClassifier
+from setlearn.cli import fit_options, part_names
+from setlearn.cli.app import VERBS
+from setlearn.cli.named_parts import rules_by_name
+from setlearn.estimators.sequence_parameters import DEFAULT_NETWORK
+from setlearn.files import FORMATS
+from setlearn.learners import learner_names
+from setlearn.networks import network_names
+from setlearn.records import KINDS
 from tests.cli.running import run, run_process
-
-VERBS = ("fit", "predict", "evaluate", "complete", "trace", "inspect", "doctor", "reproduce")
 
 
 def test_help_tells_of_all_verbs_in_whole_lines():
@@ -36,9 +44,56 @@ def test_every_guess_of_fit_can_be_overruled():
         assert option in shown
 
 
-def test_help_imports_nothing_slow():
+class TestNamesOfParts:
+    """They are read from the source, and must be the names that the packages themselves offer."""
+
+    def test_rules(self):
+        assert part_names.rule_names() == list(rules_by_name())
+
+    def test_learners_and_networks(self):
+        assert part_names.learner_names() == learner_names()
+        assert part_names.network_names() == network_names()
+
+    def test_defaults(self):
+        assert SetClassifier()._learner().short_name == fit_options.DEFAULT_LEARNER
+        assert fit_options.DEFAULT_NETWORK == DEFAULT_NETWORK
+
+    def test_formats(self):
+        assert part_names.format_names() == list(FORMATS)
+
+    @pytest.mark.parametrize(
+        ("verb", "placeholder"),
+        [
+            ("fit", "formats"),
+            ("fit", "learners"),
+            ("fit", "networks"),
+            ("fit", "rules"),
+            ("predict", "formats"),
+        ],
+    )
+    def test_help_lists_them(self, verb, placeholder):
+        shown = " ".join(run(verb, "--help").out.split())
+        assert part_names.fill_in_names(f"{{{placeholder}}}") in shown
+        assert f"{{{placeholder}}}" not in shown
+
+    def test_kinds_of_columns(self):
+        shown = " ".join(run("fit", "--help").out.split())
+        assert f"{', '.join(KINDS[:-1])} or {KINDS[-1]}" in shown
+
+
+@pytest.mark.parametrize("group", [fit_options.LearningOptions, fit_options.SavingOptions])
+def test_options_for_one_task_say_so(group):
+    for name, hint in get_type_hints(group, include_extras=True).items():
+        option, *declarations = hint.__metadata__
+        start = [f"For {declaration.task}: " for declaration in declarations]
+        assert option.help.startswith("For ") == bool(start), name
+        assert not start or option.help.startswith(start[0]), name
+
+
+@pytest.mark.parametrize("verb", [*VERBS, ""])
+def test_help_imports_nothing_slow(verb):
     code = (
-        "import sys; sys.argv = ['setlearn', 'fit', '--help']\n"
+        f"import sys; sys.argv = ['setlearn', *'{verb}'.split(), '--help']\n"
         "from setlearn.cli import main\n"
         "try: main()\n"
         "except SystemExit as ending: code = ending.code\n"
@@ -60,6 +115,27 @@ def test_the_shell_completes_verbs_and_options():
 
     assert completed("setlearn", "pre") == ["predict"]
     assert "--validation" in completed("setlearn", "fit", "--val")
+    assert completed("setlearn", "fit", "--rule", "lambda") == [
+        "lambda-cnn",
+        "lambda-rnn",
+        "lambda-set",
+    ]
+    assert completed("setlearn", "fit", "--network", "l") == ["lstm"]
+    assert completed("setlearn", "fit", "--learner", "lo") == ["logistic"]
+    assert completed("setlearn", "predict", "--format", "js") == ["jsonl", "json"]
+
+
+def test_a_verb_imports_no_other():
+    code = (
+        "import sys; sys.argv = ['setlearn', 'doctor']\n"
+        "from setlearn.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "from setlearn.cli.app import VERBS\n"
+        "print([verb for verb in VERBS if f'setlearn.cli.{verb}' in sys.modules], file=sys.stderr)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stderr.strip() == "['doctor']"
 
 
 @pytest.mark.parametrize(
@@ -71,7 +147,7 @@ def test_the_shell_completes_verbs_and_options():
         (("fit", "x.csv", "--fast"), "--fast"),
         (("fit", "x.csv", "--validation", "0.95"), "--validation"),
         (("fit", "x.csv", "--task", "numbers"), "--task"),
-        (("trace", "model"), "give either a file or --text"),
+        (("trace", "model"), "pass either a file or --text"),
     ],
 )
 def test_a_mistake_in_the_arguments(arguments, message):

@@ -13,8 +13,8 @@ from functools import partial
 import pytest
 
 from setlearn import SequenceSetGenerator
-from setlearn.cli.fit_options import Keeping
-from setlearn.cli.fitting import Job, fit_and_save
+from setlearn.cli.fit_options import SavingOptions
+from setlearn.cli.fitting import fit_and_save
 from setlearn.errors import ModelError
 from setlearn.networks import LSTM, Training
 from setlearn.persistence.folder import read_folder
@@ -34,15 +34,7 @@ def fit(out):
     model = SequenceSetGenerator(
         LSTM(4, 4, 4), tokens=plan.tokens, training=Training(max_steps=50 * EPOCHS), random_state=0
     )
-    job = Job(
-        plan=plan,
-        records=rows,
-        model=model,
-        keeping=Keeping(out, resume=True),
-        seed=0,
-        quiet=True,
-    )
-    fit_and_save(job, "-", [])
+    fit_and_save(plan, rows, model, SavingOptions(out, resume=True), quiet=True)
 
 
 def weights_in(folder):
@@ -50,7 +42,7 @@ def weights_in(folder):
     try:
         return read_folder(folder)[1]["weights.safetensors"]
     except ModelError as error:
-        if "is not there" not in str(error):
+        if "does not exist" not in str(error):
             raise
         return None
 

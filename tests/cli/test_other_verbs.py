@@ -21,7 +21,7 @@ class TestEvaluate:
         ended = run("evaluate", tagger, judged)
         assert ended.code == 0
         parts = ("mean F1", "exact match", "each label", "macro mean", "sizes of sets")
-        for part in (*parts, "worst answers", "never seen in training, so never found: dragon"):
+        for part in (*parts, "worst answers", "never seen in training, so never predicted: dragon"):
             assert part in ended.out
         assert "judged.jsonl, line 6: " in ended.out
 
@@ -132,7 +132,7 @@ class TestTrace:
         assert ended.document["known"] == ["night"]
         too_far = run("trace", tagger, photos, "--row", 91)
         assert too_far.code == 3
-        assert "photos.csv has 90 rows, but row 91 was asked for" in too_far.err
+        assert "photos.csv has 90 rows, so there is no row 91" in too_far.err
 
     def test_sequences(self, speller):
         assert run("trace", speller, "--text", "ab").code == 0
@@ -163,7 +163,7 @@ class TestTrace:
         ("options", "message"),
         [
             (("--row", 2), "--row 2 is for a file"),
-            (("--input", "text"), "this one reads text"),
+            (("--input", "text"), "--input names columns"),
         ],
     )
     def test_options_that_a_text_has_no_use_for(self, tagger, options, message):
@@ -174,7 +174,7 @@ class TestTrace:
     def test_columns_of_a_bare_value(self, bare):
         ended = run("trace", bare, "--text", "[3, 0]", "--input", "a")
         assert ended.code == 2
-        assert "--input names columns, but --text is no record: [3, 0]" in ended.err
+        assert "--input names columns, but --text is not a record: [3, 0]" in ended.err
 
 
 class TestInspect:

@@ -61,7 +61,10 @@ class TestNoRoom:
     def test_for_a_model(self, tagger, photos, words, tmp_path, task):
         data, options = {
             "labels": (photos, ("--learner", "logistic")),
-            "sequences": (words, ("--target", "forms", "--max-steps", "2", "--task", task)),
+            "sequences": (
+                words,
+                ("--target", "forms", "--max-steps", "2", "--task", task, "--network", "lstm"),
+            ),
         }[task]
         fit = [*COMMAND, "fit", data, "-o", tmp_path / "model", *options]
         limited = ["sh", "-c", 'ulimit -f 8; exec "$@"', "sh", *map(str, fit)]
@@ -90,12 +93,12 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
     assert '"code": 130' in out
     last = err.splitlines()[-1]
     assert last.startswith("setlearn: interrupted; ")
-    assert "the same command with --resume goes on from there" in last
+    assert "add --resume to the same command to continue" in last
     assert "Traceback" not in err
     assert not (tmp_path / "model").exists()
     without = run(*fit[3:])
     assert without.code == 2
-    assert "add --resume to go on with it" in without.err
+    assert "add --resume to continue it" in without.err
 
 
 def shown_at_a_terminal(*arguments, **environment):

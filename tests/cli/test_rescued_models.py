@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from setlearn import SequenceSetGenerator, SetClassifier
-from setlearn.cli.fitting import _save
+from setlearn.cli.fitting import save_or_rescue
 from setlearn.errors import ModelError
 from setlearn.persistence import check_can_save
 from setlearn.records import plan_records
@@ -24,7 +24,7 @@ def test_a_model_that_cannot_be_saved_is_kept_and_given_back(tmp_path):
     model = plan.fit(RECORDS, SetClassifier(LogisticRegression(), TopK(1)))
     model.model.extra_ = np.array([1j])  # a kind of number that no model file holds
     with pytest.raises(ModelError, match=r"cannot be saved: .*complex128") as caught:
-        _save(model, tmp_path / "model", {})
+        save_or_rescue(model, tmp_path / "model", {})
     file = re.search(r"it is in (\S+)\. In Python", str(caught.value))[1]
     assert joblib.load(file).predict(RECORDS) == model.predict(RECORDS)
     assert not (tmp_path / "model").exists()

@@ -16,8 +16,7 @@ from sklearn.tree import DecisionTreeRegressor
 from setlearn.errors import ModelError
 from setlearn.persistence.skops_file import dump_parts, load_parts
 from setlearn.records.columns import Column
-from setlearn.records.readers import FeatureReader
-from setlearn.records.text_features import TextEncoder
+from setlearn.records.readers import FeatureReader, TextEncoder
 
 TEXTS = ["red dog", "blue cat", "red cat"]
 DICTS = [{"a": 1, "b": "x"}, {"b": "y"}]

@@ -14,7 +14,7 @@ from setlearn.records import (
     guess_targets,
     plan_records,
 )
-from setlearn.records.columns import inputs_of
+from setlearn.records.columns import read_columns
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
 VALUES = st.recursive(
@@ -49,7 +49,7 @@ def test_any_record_is_read_or_refused(records, target):
 @given(COLUMNS)
 def test_any_column_can_be_read_as_what_it_was_guessed_to_be(values):
     rows = as_rows([{"c": value} for value in values])
-    columns = inputs_of(guess_columns(rows))
+    columns = read_columns(guess_columns(rows))
     if columns:
         # Texts may be without words, which no guess looks for, but not without characters.
         reader = FeatureReader.fit(rows, columns, {"c": "chars"})

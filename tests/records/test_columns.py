@@ -6,8 +6,8 @@ import pytest
 from setlearn.errors import DataError, ParameterError
 from setlearn.files import Row
 from setlearn.records import guess_columns
-from setlearn.records.column_notes import column_notes
-from setlearn.records.columns import spread
+from setlearn.records.column_guesses import sampled_rows
+from setlearn.records.columns import column_notes
 from tests.records.table import rows_of
 
 SENTENCES = [f"sentence number {k}" for k in range(10)]
@@ -41,8 +41,8 @@ SENTENCES = [f"sentence number {k}" for k in range(10)]
         ([None, "", " ", float("nan"), np.float32("nan")] * 2, "c: ignored (always empty)"),
         (["a"] * 10, "c: ignored (always the same)"),
         ([np.ones(2)] * 10, "c: ignored (always the same)"),
-        ([{"a": "b"}, {"a": 1}] * 5, "c: ignored (no kind takes values such as {'a': 'b'})"),
-        ([[[1]], [[2]]] * 5, "c: ignored (no kind takes values such as [[1]])"),
+        ([{"a": "b"}, {"a": 1}] * 5, "c: ignored (no kind fits values such as {'a': 'b'})"),
+        ([[[1]], [[2]]] * 5, "c: ignored (no kind fits values such as [[1]])"),
         ([float("inf"), 1] * 5, "c: category (2 different)"),
     ],
 )
@@ -66,7 +66,7 @@ def test_given_kinds_win():
     rows = rows_of(code=[3, 1, 3], tag_a=[1, 0, 1], id=["a", "b", "c"])
     columns = guess_columns(rows, given={"code": "category", "tag_*": "ignored", "id": "text"})
     assert [column.kind for column in columns] == ["category", "ignored", "text"]
-    assert {column.remark for column in columns} == {"as asked"}
+    assert {column.remark for column in columns} == {"as given"}
 
 
 def test_given_inputs_win_and_others_are_ignored():
@@ -83,7 +83,7 @@ def test_inputs_win_over_kinds_of_other_columns():
     rows = rows_of(a=[5, 1, 3], b=[5, 4, 3])
     columns = guess_columns(rows, inputs=["a"], given={"*": "category"})
     assert [column.note for column in columns] == [
-        "a: category (as asked)",
+        "a: category (as given)",
         "b: ignored (not among the inputs)",
     ]
 
@@ -100,7 +100,7 @@ def test_what_a_file_declares_wins_over_guesses_alone():
         "size: category (declared by the file)",
     ]
     asked = guess_columns(rows, **declared, given={"size": "number"})
-    assert asked[1].note == "size: number (as asked)"
+    assert asked[1].note == "size: number (as given)"
 
 
 def test_missing_numbers_are_counted_in_all_rows():
@@ -141,7 +141,7 @@ def test_options_at_odds_are_refused(options, message):
     ("values", "message"),
     [
         ([None, None], "column 'x' is always empty"),
-        ([{"a": "b"}, 3], "no kind of column takes all values of 'x', such as {'a': 'b'}"),
+        ([{"a": "b"}, 3], "no kind of column fits all values of 'x', such as {'a': 'b'}"),
     ],
 )
 def test_an_input_that_cannot_be_read_is_an_error_if_it_was_named(values, message):
@@ -156,9 +156,9 @@ def test_many_columns_of_a_kind_share_a_line():
 
 
 def test_a_large_table_is_looked_at_here_and_there():
-    assert list(spread(3)) == [0, 1, 2]
-    assert len(spread(5001)) == 2501
-    assert spread(1_000_000)[-1] > 990_000
+    assert list(sampled_rows(3)) == [0, 1, 2]
+    assert len(sampled_rows(5001)) == 2501
+    assert sampled_rows(1_000_000)[-1] > 990_000
     late = rows_of(x=["a"] * 9000 + ["b"] * 3000)
     assert guess_columns(late)[0].kind == "category"
     counting = rows_of(x=list(range(12_000)))

@@ -8,7 +8,6 @@ from setlearn import SetClassifier
 from setlearn.errors import DataError, ParameterError
 from setlearn.files import Row, open_rows, write_rows
 from setlearn.records import TargetReader, plan_records, record_model_for
-from setlearn.records.other_targets import other_targets
 from setlearn.rules import Threshold
 from tests.records.table import rows_of
 
@@ -49,7 +48,7 @@ def test_labels_that_were_texts_are_known_as_numbers():
 
 
 def test_elements_are_known_by_their_spelling(on_indicator):
-    assert on_indicator.elements_named(["0", 1, "2"]) == {0, 1, "2"}
+    assert on_indicator.as_elements([["0", 1, "2"]]) == [{0, 1, "2"}]
     assert on_indicator.known_sets([{"known": "0;1"}], "known") == [{0, 1}]
 
 
@@ -87,11 +86,11 @@ def test_columns_are_the_labels_of_an_indicator_by_name_or_by_place(on_indicator
 @pytest.mark.parametrize(
     ("target", "separator", "error", "message"),
     [
-        (["is_red"], None, DataError, "none for is_blue among is_red; name them all"),
+        (["is_red"], None, DataError, "none for is_blue among is_red; name all of them"),
         (["is_r*"], None, DataError, "none for is_blue among is_red"),
         (["other", "more"], None, DataError, "none for is_blue, is_red among other, more"),
-        (["is_*"], ";", ParameterError, "is_red, is_blue are one a label, got ';'"),
-        (None, ";", ParameterError, "are one a label, got ';'"),
+        (["is_*"], ";", ParameterError, r"one column per label \(is_red, is_blue\), got ';'"),
+        (None, ";", ParameterError, "one column per label .* got ';'"),
         (["tags"], None, DataError, "there is no column 'tags'"),
     ],
 )
@@ -104,6 +103,8 @@ def test_what_does_not_fit_is_refused(flagged, target, separator, error, message
 def test_sequences_have_no_columns_of_their_own():
     usual = TargetReader(("y",), ";", "sequences")
     row = Row("", {"a": "1", "b": "0"})
-    assert other_targets(usual, [], row, ["a*"], None).read(row) == {"1"}
-    with pytest.raises(ParameterError, match="one column a label cannot hold sequences, got a, b"):
-        other_targets(usual, [], row, ["a", "b"], None)
+    assert usual.for_other_columns(row, ["a*"], None, []).read(row) == {"1"}
+    with pytest.raises(
+        ParameterError, match="one column per label cannot hold sequences, got a, b"
+    ):
+        usual.for_other_columns(row, ["a", "b"], None, [])

@@ -10,7 +10,7 @@ from setlearn import SequenceSetGenerator, SetClassifier
 from setlearn.errors import DataError, ParameterError
 from setlearn.files import Row, open_rows
 from setlearn.records import plan_records
-from setlearn.records.text_guess import guess_split
+from setlearn.records.texts import guess_split
 from tests.records.table import rows_of
 
 DATA = os.environ.get("SETLEARN_DATA")
@@ -120,12 +120,12 @@ def test_a_declared_category_may_be_the_target():
         ({}, None),
         ({"age": None, "tags": None}, None),
         ({"age": "NA", "bag": {}}, None),
-        ({"age": "old"}, "line 9: column 'age' holds 'old', which is no finite number"),
+        ({"age": "old"}, "line 9: column 'age' holds 'old', which is not a finite number"),
         ({"tags": {"a": 1}}, "line 9: 'tags' holds {'a': 1}"),
-        ({"title": ["a"]}, r"line 9: column 'title' holds \['a'\], which is no text"),
-        ({"x": [1, "b"]}, r"line 9: column 'x' holds \[1, 'b'\], which is no list of numbers"),
+        ({"title": ["a"]}, r"line 9: column 'title' holds \['a'\], which is not a text"),
+        ({"x": [1, "b"]}, r"line 9: column 'x' holds \[1, 'b'\], which is not a list of numbers"),
         ({"bag": {"k": "b"}}, "line 9: 'k' in column 'bag' has the value 'b'"),
-        ({"words": 5}, "line 9: column 'words' holds 5, which is no list of texts"),
+        ({"words": 5}, "line 9: column 'words' holds 5, which is not a list of texts"),
         ({"unread": object()}, None),
     ],
 )
@@ -150,19 +150,19 @@ def test_a_row_without_a_column_has_a_problem():
 
 
 def test_without_inputs_the_reasons_are_told():
-    with pytest.raises(DataError, match=r"no column is left .*: n: ignored \(numbers the rows\);"):
+    with pytest.raises(
+        DataError, match=r"there is no column to predict from.*: n: ignored \(numbers the rows\);"
+    ):
         plan_records(rows_of(n=[0, 1], y=["a", "a"]))
-    with pytest.raises(DataError, match="there are no others than the target"):
+    with pytest.raises(DataError, match="the target is the only column"):
         plan_records(rows_of(y=["a", "a"]))
 
 
 def test_the_model_must_suit_the_task():
     rows = rows_of(word=WORDS, y=FORMS)
-    with pytest.raises(
-        ParameterError, match="sequences, which need a SequenceSetGenerator, got Se"
-    ):
+    with pytest.raises(ParameterError, match="sequences, but a SetClassifier predicts labels"):
         plan_records(rows).fit(rows, SetClassifier())
-    with pytest.raises(ParameterError, match="labels, which need a SetClassifier, got SequenceSet"):
+    with pytest.raises(ParameterError, match="labels, but a SequenceSetGenerator predicts seq"):
         plan_records(rows, task="labels").fit(rows, SequenceSetGenerator())
 
 

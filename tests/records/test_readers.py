@@ -25,7 +25,7 @@ def test_words_for_missing_and_for_true_are_read_in_a_column_of_numbers():
     reader = fitted("number", [True, "NA", True, False])
     read = reader.read(rows_of(c=["true", "False", "NaN", "-", "None", True]))
     assert read.ravel().tolist() == [1, 0, 1, 1, 1, 1]
-    with pytest.raises(DataError, match="column 'c' holds 'unknown', which is no finite number"):
+    with pytest.raises(DataError, match="column 'c' holds 'unknown', which is not a finite number"):
         reader.read(rows_of(c=["unknown"]))
 
 
@@ -102,19 +102,19 @@ def test_sequence_models_read_texts_or_tokens():
 @pytest.mark.parametrize(
     ("kind", "good", "bad", "why"),
     [
-        ("number", 1, "cheap", "'cheap', which is no finite number"),
-        ("number", 1, float("inf"), "inf, which is no finite number"),
-        ("number", 1, 10**400, ", which is no finite number"),
-        ("number", 1, [1], r"\[1\], which is no finite number"),
-        ("category", "a", ["a"], r"\['a'\], which is no text"),
-        ("text", "a", {"a": 1}, "{'a': 1}, which is no text"),
+        ("number", 1, "cheap", "'cheap', which is not a finite number"),
+        ("number", 1, float("inf"), "inf, which is not a finite number"),
+        ("number", 1, 10**400, ", which is not a finite number"),
+        ("number", 1, [1], r"\[1\], which is not a finite number"),
+        ("category", "a", ["a"], r"\['a'\], which is not a text"),
+        ("text", "a", {"a": 1}, "{'a': 1}, which is not a text"),
         ("vector", [1, 2], [1], r"\[1\], which has 1 numbers where others have 2"),
-        ("vector", [1, 2], "1 2", "'1 2', which is no list of finite numbers"),
-        ("vector", [1, 2], ["a", 2], r"\['a', 2\], which is no list of numbers"),
-        ("vector", [1, 2], [1, float("inf")], r"\[1, inf\], which is no list of finite numbers"),
-        ("tokens", ["a"], ["a", None], r"\['a', None\], which is no list of texts"),
-        ("tokens", ["a"], 3, "3, which is no list of texts"),
-        ("bag", {"a": 1}, "a", "'a', which is no object with a number for each name"),
+        ("vector", [1, 2], "1 2", "'1 2', which is not a list of finite numbers"),
+        ("vector", [1, 2], ["a", 2], r"\['a', 2\], which is not a list of numbers"),
+        ("vector", [1, 2], [1, float("inf")], r"\[1, inf\], which is not a list of finite numbers"),
+        ("tokens", ["a"], ["a", None], r"\['a', None\], which is not a list of texts"),
+        ("tokens", ["a"], 3, "3, which is not a list of texts"),
+        ("bag", {"a": 1}, "a", "'a', which is not an object with a number for each name"),
     ],
 )
 def test_a_value_of_another_kind_is_refused_with_its_place(kind, good, bad, why):

@@ -2,14 +2,23 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from setlearn import SequenceSetGenerator, SetClassifier
-from setlearn.errors import DataError, KindError, SetlearnError
+from setlearn.errors import (
+    DataError,
+    KindError,
+    ParameterError,
+    SetlearnError,
+    UnknownLabelWarning,
+)
+from setlearn.estimators.base import SetPredictor
 from setlearn.files import Row, open_rows, write_rows
 from setlearn.networks import LSTM, Training
-from setlearn.records import as_rows, plan_records
-from setlearn.rules import Threshold
+from setlearn.records import as_rows, plan_records, reading_x, record_model_for
+from setlearn.rules import Margin, Threshold, TopK
 from tests.records.table import rows_of
 
 PLAIN = SetClassifier(LogisticRegression(C=100), rule=Threshold(0.5))
@@ -66,17 +75,21 @@ def test_a_model_ranks_completes_and_tells(tagger):
 @pytest.mark.parametrize(
     ("records", "error", "message"),
     [
-        ("a text", KindError, "expected a list of records, got 'a text' alone; put it in a list"),
-        ({"title": "a"}, KindError, "got {'title': 'a'} alone"),
-        (Row("here", {}), KindError, "alone"),
-        (3, KindError, "got 3 alone"),
+        (
+            "a text",
+            KindError,
+            "expected a list of records, got the single value 'a text'; put it in a list",
+        ),
+        ({"title": "a"}, KindError, "got the single value {'title': 'a'}"),
+        (Row("here", {}), KindError, "got the single value Row"),
+        (3, KindError, "got the single value 3;"),
         ([], DataError, "there are 0 records"),
         (
             [{"titel": "a"}],
             DataError,
             "^record 0: there is no column 'title'; did you mean 'titel'",
         ),
-        (["a", ["b"]], DataError, r"^record 1: column 'title' holds \['b'\], which is no text"),
+        (["a", ["b"]], DataError, r"^record 1: column 'title' holds \['b'\], which is not a text"),
     ],
 )
 def test_what_is_no_record_is_refused(tagger, records, error, message):
@@ -88,9 +101,9 @@ def test_bare_values_need_a_single_column():
     rows = rows_of(a=[1, 0] * 5, b=[3, 5] * 5, y=["p", "q"] * 5)
     model = plan_records(rows).fit(rows, PLAIN)
     assert model.predict([{"a": 1, "b": 3}]) == [{"p"}]
-    with pytest.raises(KindError, match=r"^record 0 is 1; give a dict with the columns a, b"):
+    with pytest.raises(KindError, match=r"^record 0 is 1; pass a dict with the columns a, b"):
         model.predict([1])
-    with pytest.raises(KindError, match=r"^record 0 is 'a'; give a dict with all columns"):
+    with pytest.raises(KindError, match=r"^record 0 is 'a'; pass a dict with all columns"):
         plan_records(["a"])
 
 
@@ -168,6 +181,68 @@ def test_a_plan_is_fitted_on_a_copy_of_the_model():
     plan_records(rows).fit(rows, model)
     with pytest.raises(SetlearnError, match="not fitted"):
         model.predict([[1]])
+
+
+class TestContractOfPredictors:
+    def test_it_is_a_set_predictor(self, tagger):
+        assert isinstance(tagger, SetPredictor)
+        assert tagger.elements_ == tagger.choice_names() == ["city", "night", "sea", "sun"]
+        assert tagger.predict_sets(TITLES[:2]) == tagger.predict(TITLES[:2])
+        assert tagger.facts()["task"] == "sets of labels"
+        assert tagger.input_layout().names == ["title"]
+        assert tagger.score(rows_of(title=TITLES, tags=TAGS)) == 1
+        assert tagger.score(TITLES[:2], [{"sun", "sea"}, {"sun"}]) == 0.5
+
+    def test_another_rule_that_needs_no_fit(self, tagger):
+        other = tagger.with_rule(TopK(1))
+        assert [len(answer) for answer in other.predict(TITLES)] == [1] * len(TITLES)
+        assert (other.reader, other.targets) == (tagger.reader, tagger.targets)
+        assert isinstance(tagger.rule_, Threshold)
+
+    def test_a_rule_is_fitted_on_records_and_their_own_sets(self, tagger):
+        rows = rows_of(title=TITLES, tags=TAGS)
+        fitted = tagger.with_rule(Margin(), rows)
+        given = tagger.with_rule(Margin(), TITLES, [set(tags.split(";")) for tags in TAGS])
+        assert fitted.rule_.lam_ == given.rule_.lam_
+        nodes, positive = tagger.choice_points(rows)
+        assert len(nodes) == positive.shape[0] == len(rows)
+        with pytest.raises(ParameterError):
+            tagger.with_rule(Margin())
+
+    def test_top_and_unknown_reach_the_model(self, tagger):
+        [ranking] = tagger.predict_ranked([TITLES[0]], top=3)
+        assert len(ranking) == 3
+        with pytest.raises(DataError, match="never seen in training"):
+            tagger.complete([TITLES[0]], [{"dragon"}])
+        with pytest.warns(UnknownLabelWarning):
+            assert tagger.complete([TITLES[0]], [{"dragon"}], unknown="ignore") == [{"sun", "sea"}]
+        with pytest.warns(UnknownLabelWarning):
+            tagger.trace(TITLES[0], {"dragon"}, unknown="ignore")
+
+
+class TestModelsWithoutColumns:
+    @pytest.mark.parametrize("as_sparse", [False, True])
+    def test_answers_are_sets_also_after_a_fit_on_an_indicator(self, as_sparse):
+        X = np.array([[1, 0], [0, 1], [1, 1], [0, 0]] * 5)
+        model = reading_x(PLAIN.fit(X, sparse.csr_array(X) if as_sparse else X))
+        assert model.predict([[1, 0], [1, 1], [0, 0]]) == [{0}, {0, 1}, set()]
+        known = [{0}, {0}, set()]
+        assert model.complete([[1, 0], [1, 1], [0, 0]], known) == [set(), {1}, set()]
+
+    def test_a_model_with_columns_is_returned_as_it_is(self, tagger):
+        assert reading_x(tagger) is tagger
+        row = Row("line 2", {"title": "a"})
+        assert record_model_for(tagger, row) == (tagger, [])
+        with pytest.raises(ParameterError, match="this one reads title; leave them out"):
+            record_model_for(tagger, row, ["title"])
+
+    def test_columns_that_do_not_fit(self):
+        X = np.eye(3)[[0, 1, 2, 0]]
+        model = clone(PLAIN).fit(X, [{"a"}, {"b"}, {"a", "b"}, {"a"}])
+        with pytest.raises(
+            DataError, match=r"line 2: .* 3 numbers, but there are 2 columns \(p, q"
+        ):
+            record_model_for(model, Row("line 2", {"p": 1, "q": 2}))
 
 
 def test_names_of_columns_are_strings():

@@ -39,17 +39,19 @@ def test_a_set_is_read_however_it_is_written(value, elements):
     "value", [{"a": 1}, [None], [""], [[]], [["a", None]], [{"a": 1}], ["a", "\t"]]
 )
 def test_what_is_no_element_is_refused_with_its_place(value):
-    with pytest.raises(DataError, match=r"^data.csv, line 7: 'tags' holds .* no element of a set;"):
+    with pytest.raises(
+        DataError, match=r"^data.csv, line 7: 'tags' holds .* cannot be an element of a set;"
+    ):
         LABELS.read(Row("data.csv, line 7", {"tags": value}))
 
 
 def test_a_matrix_is_no_set():
-    with pytest.raises(DataError, match=r"^line 7: 'tags' is array.* no set; write a list"):
+    with pytest.raises(DataError, match=r"^line 7: 'tags' is array.* not a set; write a list"):
         LABELS.read(Row("line 7", {"tags": np.ones((2, 2))}))
 
 
 def test_a_number_is_no_sequence():
-    with pytest.raises(DataError, match=r"^line 7: 'tags' holds 3, which is no sequence;"):
+    with pytest.raises(DataError, match=r"^line 7: 'tags' holds 3, which is not a sequence;"):
         SEQUENCES.read(Row("line 7", {"tags": ["a", 3]}))
 
 
@@ -62,7 +64,7 @@ def test_one_column_a_label():
     flags = TargetReader(("sun", "sea", "city"), None, "labels")
     assert flags.read(Row("", {"sun": "1", "sea": "No", "city": None})) == {"sun"}
     assert flags.read(Row("", {"sun": True, "sea": 0.0, "city": " yes"})) == {"sun", "city"}
-    with pytest.raises(DataError, match=r"^line 7: 'sea' holds '2', but with one column a label"):
+    with pytest.raises(DataError, match=r"^line 7: 'sea' holds '2', but with one column per label"):
         flags.read(Row("line 7", {"sun": 1, "sea": "2", "city": 0}))
 
 
@@ -133,7 +135,9 @@ def test_a_given_task_wins_without_a_word():
     reader, notes = guess_targets(rows, "tags", task="labels")
     assert reader.task == "labels"
     assert notes == ['tags: labels, separated by ";" (4 different)']
-    with pytest.raises(DataError, match=r"^data.csv, line 3: 'tags' holds 3, which is no sequence"):
+    with pytest.raises(
+        DataError, match=r"^data.csv, line 3: 'tags' holds 3, which is not a sequence"
+    ):
         guess_targets(rows_of(tags=[["a"], [3]]), "tags", task="sequences")
     with pytest.raises(ParameterError, match=r"task must be .* got 'trees'"):
         guess_targets(rows, "tags", task="trees")
@@ -149,8 +153,8 @@ def test_a_usual_name_is_found():
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (("text", "kind"), "none is called so; name it with --target NAME, one of text, kind"),
-        (("text", "y", "tags"), r"several could \(tags, y\); .* one of tags, y, text"),
+        (("text", "kind"), "no column has a usual name; name the target, one of text, kind"),
+        (("text", "y", "tags"), "it could be tags, y; .* one of tags, y, text"),
     ],
 )
 def test_without_a_usual_name_the_columns_are_listed(columns, message):
@@ -164,8 +168,8 @@ def test_several_columns_are_one_a_label():
         reader, notes = guess_targets(rows, target)
         assert reader.columns == ("tag_sun", "tag_sea")
         assert reader.read(rows[0]) == {"tag_sun", "tag_sea"}
-        assert notes == ["tag_sun, tag_sea: labels, one a column (2 in use)"]
-    with pytest.raises(ParameterError, match="one column a label cannot hold sequences, got 2"):
+        assert notes == ["tag_sun, tag_sea: labels, one column per label (2 in use)"]
+    with pytest.raises(ParameterError, match="one column per label cannot hold sequences, got 2"):
         guess_targets(rows, "tag_*", task="sequences")
     with pytest.raises(DataError, match=r"^data.csv, line 2: 'x' holds '5'"):
         guess_targets(rows, ["tag_sun", "x"])
@@ -177,6 +181,6 @@ def test_the_only_column_that_a_pattern_matches_is_one_a_label_if_it_says_yes_or
     rows = rows_of(is_red=["1", "0", None], city=["Rome", "Oslo", "Rome"])
     reader, notes = guess_targets(rows, "is_*")
     assert [reader.read(row) for row in rows] == [{"is_red"}, set(), set()]
-    assert notes == ["is_red: labels, one a column (1 in use)"]
+    assert notes == ["is_red: labels, one column per label (1 in use)"]
     assert guess_targets(rows, "is_red")[0].read(rows[1]) == {"0"}
     assert guess_targets(rows, "c*")[0].read(rows[1]) == {"Oslo"}

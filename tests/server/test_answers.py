@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 import setlearn
 from setlearn import SetClassifier
 from setlearn.files.plain_values import plain
-from setlearn.records import RecordModel, reading_x
+from setlearn.records import reading_x
 from setlearn.server.served_model import Ask, Refusal, ServedModel
 from tests.server.live_server import until
 from tests.server.small_models import ABOUT, INPUTS, texts
@@ -22,11 +22,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::setlearn.errors.TruncationWarni
 @pytest.fixture(scope="module")
 def library(small_model_folders):
     """The same models, in this process."""
-    loaded = {name: setlearn.load(folder) for name, folder in small_model_folders.items()}
-    return {
-        name: model if isinstance(model, RecordModel) else reading_x(model)
-        for name, model in loaded.items()
-    }
+    folders = small_model_folders.items()
+    return {name: reading_x(setlearn.load(folder)) for name, folder in folders}
 
 
 def known_sets(model, sets):
@@ -102,7 +99,7 @@ class TestModels:
         assert description["task"] == model.task
         assert description["rule"] == repr(model.rule_)
         assert description["card"].startswith("# A setlearn model")
-        assert description["classes"] == plain(model.model.elements_)
+        assert description["classes"] == plain(model.elements_)
         assert (description["classes"] is None) == (model.task == "sequences")
         lam = getattr(model.rule_, "lam_", None)
         assert description["lam"] == plain(lam)

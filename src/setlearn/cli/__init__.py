@@ -1,6 +1,7 @@
 """The command line: ``setlearn <verb>``, also ``python -m setlearn <verb>``.
 
-One file a verb. What is slow to import is imported inside the verbs, so that help comes at once.
+There is one file per verb. It is imported when the verb is used, and slow imports are inside its
+function, so that help is shown at once.
 """
 
 from setlearn.cli.app import app, main

@@ -1,4 +1,4 @@
-"""``setlearn complete``: given these elements, what else."""
+"""``setlearn complete``: given some elements of a set, the others."""
 
 from __future__ import annotations
 
@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from setlearn.cli.options import Data, IfUnknown, Model, Opening, Out, Reading, Talking, Unknown
-from setlearn.cli.written_answers import write_answers
+from setlearn.cli.options import (
+    Data,
+    IfUnknown,
+    Model,
+    ModelOptions,
+    Out,
+    OutputOptions,
+    ReadingOptions,
+    Unknown,
+)
 
 if TYPE_CHECKING:
     from setlearn.files import Row
@@ -28,32 +36,33 @@ def complete(
     out: Out = "-",
     unknown: IfUnknown = Unknown.error,
     *,
-    reading: Reading,
-    opening: Opening,
-    talking: Talking,
+    reading: ReadingOptions,
+    loading: ModelOptions,
+    output: OutputOptions,
 ) -> None:
     """Given some elements of each row's set, predict the others.
 
-    Known elements are written as the targets of training are. They are never repeated.
+    Known elements are written in the same way as the targets of training. They are never repeated.
     """
-    from setlearn.cli.answers import answer_rows
-    from setlearn.cli.model_loading import opened_model
+    from setlearn.cli.answers import answer_rows, write_answers
+    from setlearn.cli.model_loading import model_for_rows
 
     with reading.open(data) as rows:
-        found = opened_model(model, opening, rows, talking)
+        loaded = model_for_rows(model, loading, rows, output)
 
         def complete_batch(batch: Sequence[Row]) -> list[Any]:
-            given = found.known_sets(batch, known)
-            return list(
-                zip(given, found.complete(batch, given, unknown=unknown.value), strict=True)
-            )
+            known_sets = loaded.known_sets(batch, known)
+            others = loaded.complete(batch, known_sets, unknown=unknown.value)
+            return list(zip(known_sets, others, strict=True))
 
         answers = (
             {
                 **({"row": row.place} if reading.skip_bad else {}),
-                "known": given,
+                "known": known_set,
                 "prediction": others,
             }
-            for row, (given, others) in answer_rows(rows, complete_batch, skip_bad=reading.skip_bad)
+            for row, (known_set, others) in answer_rows(
+                rows, complete_batch, skip_bad=reading.skip_bad
+            )
         )
-        write_answers(answers, rows, out, talking)
+        write_answers(answers, rows, out, output)

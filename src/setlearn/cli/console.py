@@ -1,36 +1,70 @@
-"""What a verb says to people: its answer on stdout, and notes and warnings on stderr.
+"""What a verb prints, and how it ends: output, notes, warnings, errors and exit codes.
 
-Names in a model or a file may hold anything, also what commands a terminal. All that is shown goes
-through `printable`.
+Results go to stdout; notes, warnings and errors go to stderr. Names in a model or a file may
+contain anything, also terminal commands, so all text for people goes through `printable`.
 """
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import re
+import sys
 import unicodedata
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
-from setlearn.cli.options import Talking
+from setlearn.cli.options import OutputOptions
 
 if TYPE_CHECKING:
     from setlearn.files import Rows
 
-__all__ = ["printable", "say", "say_bad_rows", "show", "told_warnings"]
+__all__ = [
+    "exit_code_without_verb",
+    "handled_errors",
+    "print_bad_rows",
+    "print_notes",
+    "print_result",
+    "print_warnings",
+    "printable",
+    "replace_closed_streams",
+    "with_flags",
+]
+
+FAILURE, USAGE, DATA, MODEL, INTERRUPTED = 1, 2, 3, 4, 130
+
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 UNSAFE = ("Cc", "Cf", "Cs", "Zl", "Zp")
-"""Kinds of characters that command terminals, turn the direction of text, or cannot be written."""
+"""Categories of characters that control terminals, change the text direction, or have no bytes."""
 
 HARMLESS = "\n\u200c\u200d"
-"""Characters of these kinds that texts need: the ends of lines, and joiners within words."""
+"""Characters of these categories that texts need: line breaks, and joiners within words."""
+
+FLAGS = {
+    r"\bskip_bad=True": "--skip-bad",
+    r"\bencoding=": "--encoding NAME",
+    r"\bformat=": "--format FORMAT",
+    r"\blabel_file=": "--label-file FILE",
+    r'\bunknown="ignore"': "--unknown ignore",
+    r'\btask="labels"': "--task labels",
+    r'\btask="sequences"': "--task sequences",
+    r'\btext="chars"': "--text chars",
+    r"\bname the target\b": "--target COLUMN",
+    r"\bas (the input|inputs)\b": "--input COLUMN",
+    r"\bset another kind for the column": "--kind COLUMN=KIND",
+    r"\banother host or port": "--host, --port",
+}
+"""Flags for the Python terms in messages of the library."""
 
 
 def printable(text: str) -> str:
-    r"""Text with all that could command a terminal written out.
+    r"""Escape the characters in a text that could control a terminal.
 
     Examples
     --------
@@ -45,32 +79,48 @@ def printable(text: str) -> str:
     )
 
 
-def show(answer: object, document: Mapping[str, Any], talking: Talking) -> None:
-    """Answer on stdout: for people, or with ``--json`` as a document for programs."""
-    typer.echo(json.dumps(document) if talking.as_json else printable(str(answer)))
+def print_result(result: object, document: Mapping[str, Any], output: OutputOptions) -> None:
+    """Print a result on stdout.
+
+    Parameters
+    ----------
+    result : object
+        Its ``str()`` is printed for people.
+    document : mapping
+        Printed instead with ``--json``.
+    output : OutputOptions
+    """
+    typer.echo(json.dumps(document) if output.as_json else printable(str(result)))
 
 
-def say(lines: Iterable[str], *, quiet: bool = False) -> None:
-    """One line each on stderr."""
+def print_notes(lines: Iterable[str], *, quiet: bool = False) -> None:
+    """Print lines on stderr.
+
+    Parameters
+    ----------
+    lines : iterable of str
+    quiet : bool, default=False
+        Print nothing.
+    """
     if not quiet:
         for line in lines:
             typer.echo(printable(line), err=True)
 
 
-def say_bad_rows(rows: Rows) -> None:
-    """Tell how many rows were left out, and why the first ones were; never kept quiet."""
+def print_bad_rows(rows: Rows) -> None:
+    """Print how many rows were left out, and what is wrong with the first of them."""
     if rows.n_bad:
         more = rows.n_bad - len(rows.bad)
-        say([*rows.bad, *([f"… and {more} more"] if more else [])])
-        say([f"left out: {rows.n_bad} bad row(s) of {rows.name}"])
+        print_notes([*rows.bad, *([f"… and {more} more"] if more else [])])
+        print_notes([f"left out: {rows.n_bad} bad row(s) of {rows.name}"])
 
 
 @contextmanager
-def told_warnings() -> Iterator[None]:
-    """Say each different warning of the block once, as a line."""
-    said: set[str] = set()
+def print_warnings() -> Iterator[None]:
+    """Print each different warning of the block once, as one line."""
+    printed: set[str] = set()
 
-    def say_once(
+    def print_once(
         message: Warning | str,
         category: type[Warning],
         filename: str,
@@ -78,12 +128,137 @@ def told_warnings() -> Iterator[None]:
         file: TextIO | None = None,
         line: str | None = None,
     ) -> None:
-        # Those of other packages are for programmers; people at a terminal cannot act on them.
-        if category.__module__.startswith("setlearn") and str(message) not in said:
-            said.add(str(message))
-            say([f"setlearn: warning: {message}"])
+        # Warnings of other packages are for programmers; users of a terminal cannot act on them.
+        if category.__module__.startswith("setlearn") and str(message) not in printed:
+            printed.add(str(message))
+            print_notes([f"setlearn: warning: {with_flags(str(message))}"])
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        warnings.showwarning = say_once
+        warnings.showwarning = print_once
         yield
+
+
+def with_flags(message: str) -> str:
+    """Add the command-line flags for the Python terms in a message of the library.
+
+    Examples
+    --------
+    >>> with_flags("line 3 is bad; correct it, or pass skip_bad=True to leave such rows out")
+    'line 3 is bad; correct it, or pass skip_bad=True to leave such rows out (--skip-bad)'
+    """
+    flags = [flag for term, flag in FLAGS.items() if re.search(term, message)]
+    missing = [flag for flag in flags if flag.split()[0] not in message]
+    return f"{message} ({', '.join(missing)})" if missing else message
+
+
+@contextmanager
+def handled_errors(output: OutputOptions) -> Iterator[None]:
+    """Turn errors of a verb into one line on stderr and an exit code.
+
+    With ``--json`` the error is also printed as a JSON document on stdout, and with ``--debug``
+    it is raised as it is.
+    """
+    try:
+        yield
+        sys.stdout.flush()
+    except (typer.Exit, typer.Abort):
+        raise
+    except BrokenPipeError:
+        _discard_output()
+    except KeyboardInterrupt as error:
+        raise _failed(str(error) or "interrupted", INTERRUPTED, output.as_json) from None
+    except Exception as error:
+        if output.debug:
+            raise
+        raise _failed(_message(error), _exit_code(error), output.as_json) from None
+
+
+def exit_code_without_verb(error: Exception, arguments: Sequence[str]) -> int:
+    """Report an error that no verb has handled: in the arguments, or while printing help.
+
+    Parameters
+    ----------
+    error : Exception
+    arguments : sequence of str
+        Those of the command.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    show = getattr(error, "show", None)
+    if show is None and ("--debug" in arguments or not isinstance(error, OSError)):
+        raise error
+    if show is None:
+        _failed(_message(error), FAILURE, as_json=False)
+        _discard_output()
+        return FAILURE
+    if "--json" in arguments and (message := getattr(error, "format_message", None)) is not None:
+        _print_json_error(message(), USAGE)
+    show()
+    return int(getattr(error, "exit_code", USAGE))
+
+
+def replace_closed_streams() -> None:
+    """Send output for a closed stdout or stderr (``>&-``) to the null device.
+
+    Otherwise files that are opened later could get their numbers, and the output with them.
+    """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # stays open
+
+
+def _exit_code(error: Exception) -> int:
+    from setlearn.errors import DataError, KindError, ModelError, ParameterError
+
+    if _is_disk_full(error):
+        return FAILURE  # neither the data nor the model are to blame
+    codes = {ParameterError: USAGE, DataError: DATA, KindError: DATA, ModelError: MODEL}
+    return next((code for kind, code in codes.items() if isinstance(error, kind)), FAILURE)
+
+
+def _is_disk_full(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in DISK_FULL:
+            return True
+        error = error.__cause__
+    return False
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        full = error.errno in DISK_FULL
+        advice = "free some space, or choose another place" if full else "check it"
+        return f"{error.filename or 'the output'}: {error.strerror}; {advice}"
+    if isinstance(error, MemoryError):
+        return "there is not enough memory; use fewer rows, or a smaller model"
+    from setlearn.errors import SetlearnError, UntrustedModelError  # slow, not needed for help
+
+    if isinstance(error, UntrustedModelError) and error.types:
+        return f"{error} ({' '.join(f'--trust {name}' for name in error.types)})"
+    if isinstance(error, SetlearnError):
+        return with_flags(str(error))
+    return f"{type(error).__name__}: {error} (--debug shows the traceback)"
+
+
+def _failed(message: str, code: int, as_json: bool) -> typer.Exit:
+    print_notes([f"setlearn: {message}"])
+    if as_json:
+        _print_json_error(message, code)
+    return typer.Exit(code)
+
+
+def _print_json_error(message: str, code: int) -> None:
+    try:
+        typer.echo(json.dumps({"error": {"code": code, "message": message}}))
+    except OSError:  # writing the output may be what failed
+        _discard_output()
+
+
+def _discard_output() -> None:
+    # Nobody reads the output any more, or there is no space for it. Python flushes stdout when it
+    # exits, and that must not fail again.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""``setlearn doctor``: what is installed, what is missing, and how to get it."""
+"""``setlearn doctor``: what is installed, what is missing, and how to install it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from typing import Any
 
 import typer
 
-from setlearn.cli.console import show
-from setlearn.cli.options import Talking
+from setlearn.cli.options import OutputOptions
 
 __all__ = ["doctor"]
 
@@ -23,15 +22,17 @@ EXTRAS = {
 }
 
 
-def doctor(*, talking: Talking) -> None:
-    """Tell what is installed, what is missing, how to get it."""
-    found = _findings()
-    show(_as_text(found), found, talking)
-    if not found["well"]:
+def doctor(*, output: OutputOptions) -> None:
+    """Show what is installed, what is missing, and how to install it."""
+    from setlearn.cli.console import print_result
+
+    report = _report()
+    print_result(_as_text(report), report, output)
+    if not report["well"]:
         raise typer.Exit(1)
 
 
-def _findings() -> dict[str, Any]:
+def _report() -> dict[str, Any]:
     import os
     import platform
 
@@ -67,22 +68,22 @@ def _version(name: str) -> str | None:
         return None
 
 
-def _as_text(found: dict[str, Any]) -> str:
+def _as_text(report: dict[str, Any]) -> str:
     lines = [
-        f"setlearn {found['setlearn']}, Python {found['python']}, {found['system']}, "
-        f"{found['cores']} cores",
+        f"setlearn {report['setlearn']}, Python {report['python']}, {report['system']}, "
+        f"{report['cores']} cores",
         "",
-        "needed",
-        *(f"  {name:<25} {version or 'MISSING'}" for name, version in found["packages"].items()),
+        "required",
+        *(f"  {name:<25} {version or 'MISSING'}" for name, version in report["packages"].items()),
         "",
         "extras",
     ]
-    for extra, told in found["extras"].items():
-        for name, version in told["packages"].items():
-            state = version or f"missing; {told['install']}"
+    for extra, facts in report["extras"].items():
+        for name, version in facts["packages"].items():
+            state = version or f"missing; {facts['install']}"
             lines.append(f"  {extra + ': ' + name:<25} {state}")
-    folder = found["data_folder"] or "none; set SETLEARN_DATA to a folder with benchmark data"
+    folder = report["data_folder"] or "none; set SETLEARN_DATA to a folder with benchmark data"
     lines += ["", f"data for experiments: {folder}"]
-    if not found["well"]:
-        lines += ["", "something that setlearn needs is missing: pip install --upgrade setlearn"]
+    if not report["well"]:
+        lines += ["", "a required package is missing: pip install --upgrade setlearn"]
     return "\n".join(lines)

@@ -1,13 +1,23 @@
-"""``setlearn evaluate``: how good the answers for a file are, whose sets are known."""
+"""``setlearn evaluate``: how good predictions are for a file whose sets are known."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from setlearn.cli.console import say_bad_rows, show
-from setlearn.cli.options import Data, Model, Opening, Reading, Talking
+from setlearn.cli.options import (
+    Data,
+    Model,
+    ModelOptions,
+    OtherRule,
+    OutputOptions,
+    ReadingOptions,
+)
+
+if TYPE_CHECKING:
+    from setlearn.files import Row
 
 __all__ = ["evaluate"]
 
@@ -19,47 +29,51 @@ def evaluate(
         list[str] | None,
         typer.Option(
             metavar="COLUMN",
-            help="The column with the true sets; given again or as a pattern such as 'tag_*': one "
-            "column a label. [as in training]",
+            help="The column with the true sets. Repeated, or as a pattern such as 'tag_*': one "
+            "column per label. [as in training]",
         ),
     ] = None,
     separator: Annotated[
         str | None,
         typer.Option(
             metavar="TEXT",
-            help="Between the elements in a cell; '' for one element a cell. [as in training]",
+            help="What separates the elements in a cell; '' for one element per cell. "
+            "[as in training]",
         ),
     ] = None,
+    rule: OtherRule = None,
     worst: Annotated[
         int,
-        typer.Option(min=0, metavar="NUMBER", help="How many of the worst answers to show."),
+        typer.Option(min=0, metavar="NUMBER", help="How many of the worst predictions to show."),
     ] = 10,
     *,
-    reading: Reading,
-    opening: Opening,
-    talking: Talking,
+    reading: ReadingOptions,
+    loading: ModelOptions,
+    output: OutputOptions,
 ) -> None:
     """Compare predicted sets with the true ones.
 
-    Shown are figures of the sets and of each label, a table of their sizes, and the worst answers.
+    Shows figures for the sets and for each label, a table of set sizes, and the worst predictions.
     """
     from setlearn.cli.answers import answer_rows
-    from setlearn.cli.model_loading import opened_model
-    from setlearn.cli.reports import evaluate_sets, shown_input
+    from setlearn.cli.console import print_bad_rows, print_result
+    from setlearn.cli.model_loading import model_for_rows
+    from setlearn.cli.reports import evaluate_sets, short_input
 
     with reading.open(data) as rows:
-        found = opened_model(model, opening, rows, talking)
+        loaded = model_for_rows(model, loading, rows, output, rule=rule)
         if target or separator is not None:
-            found = found.reading_targets(rows.first(), target, separator)
+            loaded = loaded.reading_targets(rows.first(), target, separator)
+
+        def compare(batch: Sequence[Row]) -> list[Any]:
+            return list(zip(loaded.true_sets(batch), loaded.predict(batch), strict=True))
+
         places, true, predicted = [], [], []
-        for row, (right, answer) in answer_rows(
-            rows,
-            lambda batch: list(zip(found.true_sets(batch), found.predict(batch), strict=True)),
-            skip_bad=reading.skip_bad,
-        ):
-            places.append((row.place, shown_input(found, row)))
-            true.append(right)
+        for row, (true_set, answer) in answer_rows(rows, compare, skip_bad=reading.skip_bad):
+            places.append((row.place, short_input(loaded, row)))
+            true.append(true_set)
             predicted.append(answer)
-        told = evaluate_sets(found, places, true, predicted, worst)
-        show(told, {**told.to_dict(), "left_out": rows.n_bad, "bad_rows": rows.bad}, talking)
-        say_bad_rows(rows)
+        evaluation = evaluate_sets(loaded, places, true, predicted, worst)
+        document = {**evaluation.to_dict(), "left_out": rows.n_bad, "bad_rows": rows.bad}
+        print_result(evaluation, document, output)
+        print_bad_rows(rows)

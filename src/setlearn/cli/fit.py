@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-from setlearn.cli.console import say, say_bad_rows, show
-from setlearn.cli.fit_options import Keeping, Learning, Planning
-from setlearn.cli.options import Data, Reading, Talking
-
-if TYPE_CHECKING:
-    from setlearn.files import Row
+from setlearn.cli.fit_options import LearningOptions, PlanningOptions, SavingOptions
+from setlearn.cli.options import Data, OutputOptions, ReadingOptions
 
 __all__ = ["fit"]
 
@@ -18,33 +11,43 @@ __all__ = ["fit"]
 def fit(
     data: Data,
     *,
-    planning: Planning,
-    learning: Learning,
-    keeping: Keeping,
-    reading: Reading,
-    talking: Talking,
+    planning: PlanningOptions,
+    learning: LearningOptions,
+    saving: SavingOptions,
+    reading: ReadingOptions,
+    output: OutputOptions,
 ) -> None:
-    """Learn from a file of examples, and write a model.
+    """Fit a model on a file of examples, and save it.
 
-    What is not given is guessed from the data, and said.
+    What is not given is guessed from the data, and printed.
     """
-    from setlearn.cli.fitting import Job, fit_and_save
-    from setlearn.cli.named_parts import default_notes, model_for
-    from setlearn.cli.usable_rows import rows_that_fit, rows_with_sets
+    from setlearn.cli.console import print_bad_rows, print_notes, print_result
+    from setlearn.cli.fit_options import check_task
+    from setlearn.cli.fitting import fit_and_save, rows_with_inputs, rows_with_sets
 
     with reading.open(data) as rows:
-        records: Sequence[Row] = list(rows)
+        records = list(rows)
     target = planning.target or ([rows.target] if rows.target else None)
-    say(rows.notes, quiet=talking.quiet)
+    print_notes(rows.notes, quiet=output.quiet)
     if reading.skip_bad:
         records = rows_with_sets(rows, records, target)
     plan = planning.plan(records, target, rows.categories)
+    check_task(learning, plan.task)
+    check_task(saving, plan.task)
     if reading.skip_bad:
-        records = rows_that_fit(rows, records, plan)
-    say_bad_rows(rows)
-    guesses = [*plan.notes, *default_notes(plan, learning)]
-    say(guesses, quiet=talking.quiet)
-    model = model_for(plan, learning, verbose=not talking.quiet)
-    job = Job(plan, records, model, keeping, seed=learning.seed, quiet=talking.quiet)
-    told = fit_and_save(job, data, [*rows.notes, *guesses])
-    show(told, {**told.to_dict(), "left_out": rows.n_bad, "bad_rows": rows.bad}, talking)
+        records = rows_with_inputs(rows, records, plan)
+    print_bad_rows(rows)
+    guesses = [*plan.notes, *learning.default_notes(plan)]
+    print_notes(guesses, quiet=output.quiet)
+    model = learning.model(plan, verbose=not output.quiet)
+    fitted = fit_and_save(
+        plan,
+        records,
+        model,
+        saving,
+        data=data,
+        notes=[*rows.notes, *guesses],
+        seed=learning.seed,
+        quiet=output.quiet,
+    )
+    print_result(fitted, {**fitted.to_dict(), "left_out": rows.n_bad, "bad_rows": rows.bad}, output)

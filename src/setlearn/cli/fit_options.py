@@ -1,20 +1,25 @@
-"""The options of ``setlearn fit``: how to read the rows, how to learn, and what to keep."""
+"""The options of ``setlearn fit``: how to read the rows, what to fit, and what to save."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 
 import typer
+
+from setlearn.cli.part_names import complete_learners, complete_networks, complete_rules
 
 if TYPE_CHECKING:
     from setlearn.files import Row
     from setlearn.records import RecordPlan
 
-__all__ = ["Keeping", "Learner", "Learning", "Network", "Planning", "Task", "Text"]
+__all__ = ["LearningOptions", "PlanningOptions", "SavingOptions", "check_task"]
+
+
+DEFAULT_LEARNER, DEFAULT_NETWORK = "mixture", "transformer"
 
 
 class Task(Enum):
@@ -24,7 +29,7 @@ class Task(Enum):
     sequences = "sequences"
 
 
-class Text(Enum):
+class TextFeatures(Enum):
     """How texts become features."""
 
     tfidf = "tfidf"
@@ -32,33 +37,52 @@ class Text(Enum):
     chars = "chars"
 
 
-class Learner(Enum):
-    """What scores labels."""
+class OnlyFor(NamedTuple):
+    """Declares that an option goes with one task; with another it is refused."""
 
-    mixture = "mixture"
-    logistic = "logistic"
-    forest = "forest"
-    neighbours = "neighbours"
-    network = "network"
+    task: str
 
 
-class Network(Enum):
-    """Which network scores sequences."""
+LABELS, SEQUENCES = OnlyFor("labels"), OnlyFor("sequences")
 
-    transformer = "transformer"
-    lstm = "lstm"
+
+def check_task(options: Any, task: str) -> None:
+    """Refuse options that do not go with the task.
+
+    Parameters
+    ----------
+    options : dataclass
+        A group of options.
+    task : {"labels", "sequences"}
+
+    Raises
+    ------
+    ParameterError
+        If an option with the declaration `OnlyFor` another task is not at its default.
+    """
+    from setlearn.errors import ParameterError
+
+    hints = get_type_hints(type(options), include_extras=True)
+    for field in fields(options):
+        for declaration in getattr(hints[field.name], "__metadata__", ()):
+            given = getattr(options, field.name) != field.default
+            if isinstance(declaration, OnlyFor) and given and declaration.task != task:
+                raise ParameterError(
+                    f"--{field.name.replace('_', '-')} is for {declaration.task}, but the elements "
+                    f"are {task}; leave it out, or use --task {declaration.task}"
+                )
 
 
 @dataclass(frozen=True)
-class Planning:
+class PlanningOptions:
     """How to read the rows; what is not given is guessed."""
 
     target: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COLUMN",
-            help="The column with the sets; given again or as a pattern such as 'tag_*': one "
-            "column a label. [one with a usual name, such as labels, tags or y]",
+            help="The column with the sets. Repeated, or as a pattern such as 'tag_*': one column "
+            "per label. [one with a usual name, such as labels, tags or y]",
         ),
     ] = None
     inputs: Annotated[
@@ -66,7 +90,7 @@ class Planning:
         typer.Option(
             "--input",
             metavar="COLUMN",
-            help="A column to predict from; may be given again. [all but the target]",
+            help="A column to predict from; may be repeated. [all but the target]",
         ),
     ] = None
     kind: Annotated[
@@ -74,7 +98,7 @@ class Planning:
         typer.Option(
             metavar="COLUMN=KIND",
             help="How to read a column, as in --kind zip=category: number, category, text, "
-            "vector, bag, tokens or ignored; may be given again. [by its values]",
+            "vector, bag, tokens or ignored; may be repeated. [by its values]",
         ),
     ] = None
     task: Annotated[
@@ -84,27 +108,39 @@ class Planning:
         str | None,
         typer.Option(
             metavar="TEXT",
-            help="Between the elements in a cell; '' for one element a cell. [by the data]",
+            help="What separates the elements in a cell; '' for one element per cell. "
+            "[by the data]",
         ),
     ] = None
     text: Annotated[
-        Text | None,
-        typer.Option(help="For labels: how texts become features. [by the spaces in them]"),
+        TextFeatures | None,
+        typer.Option(help="For labels: how texts become features. [by their spaces]"),
     ] = None
     tokens: Annotated[
         str | None,
         typer.Option(
             metavar="SPLIT",
             help="For sequences: char or word, or a pair for inputs and elements such as "
-            "char,word. [by the spaces in them]",
+            "char,word. [by their spaces]",
         ),
     ] = None
 
     def plan(
         self, records: Sequence[Row], target: Sequence[str] | None, categories: Sequence[str]
     ) -> RecordPlan:
-        """How these records will be read; ``categories`` are those that the file declares."""
-        from setlearn.cli.named_parts import kinds_named, tokens_named
+        """Decide how records are read.
+
+        Parameters
+        ----------
+        records : sequence of Row
+        target : sequence of names or patterns, or None
+        categories : sequence of str
+            Columns that the file declares as categories.
+
+        Returns
+        -------
+        RecordPlan
+        """
         from setlearn.errors import ParameterError
         from setlearn.records import plan_records
 
@@ -112,59 +148,102 @@ class Planning:
             records,
             target=target,
             inputs=self.inputs,
-            kinds=kinds_named(self.kind or []),
+            kinds=_kinds(self.kind or []),
             declared=categories,
             separator=self.separator,
             task=None if self.task is None else self.task.value,
             text=None if self.text is None else self.text.value,
-            tokens=tokens_named(self.tokens),
+            tokens=_tokens(self.tokens),
         )
         if self.separator is not None and plan.targets.reads_flags:
             raise ParameterError(
-                f"--separator {self.separator!r} is for a column that holds sets, but "
-                f"{', '.join(plan.targets.columns)} are one a label; leave it out"
+                f"--separator {self.separator!r} is for a column that holds sets, but there is "
+                f"one column per label ({', '.join(plan.targets.columns)}); leave it out"
             )
         return plan
 
 
 @dataclass(frozen=True)
-class Learning:
-    """Which model to learn, and how."""
+class LearningOptions:
+    """Which model to fit, and how."""
 
     learner: Annotated[
-        Learner | None, typer.Option(help="For labels: what scores them. [mixture]")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help=f"For labels: the learner that scores them: {{learners}}. [{DEFAULT_LEARNER}]",
+            autocompletion=complete_learners,
+        ),
+        LABELS,
     ] = None
     network: Annotated[
-        Network | None,
-        typer.Option(help="For sequences: what scores them. [transformer]"),
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help=f"For sequences: the network that scores them: {{networks}}. [{DEFAULT_NETWORK}]",
+            autocompletion=complete_networks,
+        ),
+        SEQUENCES,
     ] = None
     rule: Annotated[
         str | None,
         typer.Option(
             metavar="NAME[:SETTINGS]",
-            help="Which elements to keep: margin, threshold, expected-f, lambda-cnn, ...; with "
-            "settings as in threshold:cut=0.4. [what suits the model]",
+            help="The rule that decides which elements to keep: {rules}; with settings as in "
+            "threshold:cut=0.4. [what suits the model]",
+            autocompletion=complete_rules,
         ),
     ] = None
     conditional: Annotated[
-        bool, typer.Option("--conditional", help="For labels: learn also for complete.")
+        bool,
+        typer.Option(
+            "--conditional",
+            help="For labels: in complete, known labels change the scores of the others.",
+        ),
+        LABELS,
     ] = False
     max_steps: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="NUMBER", help="For sequences: batches to train on. [by the data]"
+            min=1,
+            metavar="NUMBER",
+            help="For sequences: the number of training steps. [by the data]",
         ),
+        SEQUENCES,
     ] = None
-    seed: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="For all that is random.")] = 0
+    seed: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="The random seed.")] = 0
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, metavar="NUMBER", help="For labels: folds fitted at once. [1]"),
+        typer.Option(
+            min=1, metavar="NUMBER", help="For labels: folds that are fitted at once. [1]"
+        ),
+        LABELS,
     ] = None
+
+    def model(self, plan: RecordPlan, *, verbose: bool) -> Any:
+        """Make the model, not yet fitted.
+
+        Parameters
+        ----------
+        plan : RecordPlan
+        verbose : bool
+            Whether to show progress.
+
+        Returns
+        -------
+        SetPredictor
+        """
+        return MODELS[plan.task](self, plan, verbose)
+
+    def default_notes(self, plan: RecordPlan) -> list[str]:
+        """Say which learner or network is used because none was given."""
+        option, name = DEFAULTS[plan.task]
+        return [] if getattr(self, option) else [f"{option}: {name} (by default)"]
 
 
 @dataclass(frozen=True)
-class Keeping:
-    """What to keep of the fit, and where."""
+class SavingOptions:
+    """What to save of the fit, and where."""
 
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for the model.")
@@ -175,22 +254,89 @@ class Keeping:
             min=0.0,
             max=0.9,
             metavar="SHARE",
-            help="Of the rows: to hold out, and to judge the model by.",
+            help="Share of the rows to hold out, and to evaluate the model on.",
         ),
     ] = 0.0
     checkpoint: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER", help="For sequences: for the state of training. [OUT.checkpoint]"
+            metavar="FOLDER",
+            help="For sequences: folder for the state of training. [OUT.checkpoint]",
         ),
+        SEQUENCES,
     ] = None
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="For sequences: go on with a fit that was interrupted."),
+        typer.Option("--resume", help="For sequences: continue a fit that was interrupted."),
+        SEQUENCES,
     ] = False
     examples: Annotated[
         int,
         typer.Option(
-            min=0, metavar="NUMBER", help="Inputs of so many rows are kept in the model, to try it."
+            min=0,
+            metavar="NUMBER",
+            help="Keep the inputs of this number of rows in the model, as examples.",
         ),
     ] = 0
+
+
+def _label_model(options: LearningOptions, plan: RecordPlan, verbose: bool) -> Any:
+    from setlearn import SetClassifier
+    from setlearn.cli.named_parts import rule_named
+    from setlearn.learners import learner_named
+
+    return SetClassifier(
+        learner_named(options.learner or DEFAULT_LEARNER),
+        rule_named(options.rule),
+        conditional=options.conditional,
+        n_jobs=options.jobs or 1,
+        random_state=options.seed,
+        verbose=verbose,
+    )
+
+
+def _sequence_model(options: LearningOptions, plan: RecordPlan, verbose: bool) -> Any:
+    from setlearn import SequenceSetGenerator
+    from setlearn.cli.named_parts import rule_named
+    from setlearn.networks import Training
+
+    return SequenceSetGenerator(
+        options.network or DEFAULT_NETWORK,
+        rule_named(options.rule),
+        tokens=plan.tokens or "char",
+        training=Training(max_steps=options.max_steps, verbose=verbose),
+        random_state=options.seed,
+    )
+
+
+MODELS: dict[str, Callable[[LearningOptions, RecordPlan, bool], Any]] = {
+    "labels": _label_model,
+    "sequences": _sequence_model,
+}
+"""How to make the model for each task."""
+
+DEFAULTS = {"labels": ("learner", DEFAULT_LEARNER), "sequences": ("network", DEFAULT_NETWORK)}
+"""The option that names what gives the scores, and what is used if it is not given."""
+
+
+def _kinds(texts: Sequence[str]) -> dict[str, Any]:
+    """Read ``--kind column=kind``."""
+    from setlearn.errors import ParameterError
+
+    pairs = [text.rpartition("=") for text in texts]
+    for text, (name, equals, _) in zip(texts, pairs, strict=True):
+        if not (name and equals):
+            raise ParameterError(f"--kind is written column=kind, got {text!r}")
+    return {name: kind for name, _, kind in pairs}
+
+
+def _tokens(text: str | None) -> Any:
+    """Read ``--tokens``: one way to split, or a pair."""
+    from setlearn.errors import ParameterError
+
+    if text is None:
+        return None
+    parts = tuple(part.strip() for part in text.split(","))
+    if len(parts) > 2 or not {"char", "word"}.issuperset(parts):
+        raise ParameterError(f"--tokens is char or word, or a pair such as char,word; got {text!r}")
+    return parts[0] if len(parts) == 1 else parts

@@ -1,94 +1,138 @@
-"""The work of ``setlearn fit``: hold out, train, judge, save."""
+"""The work of ``setlearn fit``: choose usable rows, hold some out, train, evaluate, save."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from setlearn.cli.console import say
-from setlearn.cli.fit_options import Keeping
-from setlearn.cli.reports import Evaluation, evaluate_sets, shown_input
-from setlearn.errors import ModelError, ParameterError
-from setlearn.files import Row
+from setlearn.cli.console import print_notes
+from setlearn.cli.fit_options import SavingOptions
+from setlearn.cli.reports import Evaluation, evaluate_sets, short_input
+from setlearn.errors import DataError, ModelError, ParameterError
+from setlearn.files import Row, Rows
 from setlearn.files.plain_values import plain
-from setlearn.records import RecordModel, RecordPlan
+from setlearn.records import RecordModel, RecordPlan, TargetReader, guess_targets
 
-__all__ = ["Fitted", "Job", "fit_and_save"]
+__all__ = ["Fitted", "fit_and_save", "rows_with_inputs", "rows_with_sets", "save_or_rescue"]
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Job:
-    """All that a fit needs to know."""
-
-    plan: RecordPlan
-    records: Sequence[Row]
-    model: Any
-    keeping: Keeping
-    seed: int
-    quiet: bool
+LabelledRows = tuple[Sequence[Row], Sequence[Row]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fitted:
-    """What came of it."""
+    """The outcome of a fit."""
 
     out: Path
     task: str
-    n_trained: int
+    n_rows: int
     rule: str
     notes: Sequence[str]
     evaluation: Evaluation | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
+        """Return plain values, ready for JSON."""
         return {
             "model": str(self.out),
             "task": self.task,
-            "rows": self.n_trained,
+            "rows": self.n_rows,
             "rule": self.rule,
             "guesses": list(self.notes),
             "validation": None if self.evaluation is None else self.evaluation.to_dict(),
         }
 
     def __str__(self) -> str:
-        head = f"model: {self.out} ({self.task}, from {self.n_trained} rows, rule {self.rule})"
+        head = f"model: {self.out} ({self.task}, from {self.n_rows} rows, rule {self.rule})"
         if self.evaluation is None:
             return head
         return f"{head}\n\nrows held out\n{self.evaluation.report}"
 
 
-def fit_and_save(job: Job, data: str, notes: Sequence[str]) -> Fitted:
-    """Train on all rows or most of them, and save the model with what is known of it."""
+def fit_and_save(
+    plan: RecordPlan,
+    records: Sequence[Row],
+    model: Any,
+    saving: SavingOptions,
+    *,
+    data: str = "-",
+    notes: Sequence[str] = (),
+    seed: int = 0,
+    quiet: bool = False,
+) -> Fitted:
+    """Fit a model, evaluate it on held-out rows if there are any, and save it.
+
+    Parameters
+    ----------
+    plan : RecordPlan
+    records : sequence of Row
+    model : SetClassifier or SequenceSetGenerator
+        The model, not yet fitted.
+    saving : SavingOptions
+    data : str, default="-"
+        The path of the data file; the model keeps its name and digest.
+    notes : sequence of str, optional
+        What was guessed; the model keeps it.
+    seed : int, default=0
+        The seed for holding rows out.
+    quiet : bool, default=False
+        Print no notes.
+
+    Returns
+    -------
+    Fitted
+
+    Raises
+    ------
+    ModelError
+        If the model cannot be saved. Most reasons are found before training starts.
+    """
     from setlearn.persistence import check_can_save, check_place
 
-    # Before hours of training.
-    check_place(job.keeping.out)
-    check_can_save(job.model)
-    train, held_out = _split(job)
-    checkpoint = _checkpoint(job)
+    check_place(saving.out)
+    check_can_save(model)
+    train, held_out = _split(plan, records, saving.validation, seed)
+    checkpoint = _checkpoint(saving, quiet) if model.keeps_checkpoints else None
     if checkpoint is not None:
-        job.model.set_params(training__checkpoint=checkpoint)
+        model.set_params(training__checkpoint=checkpoint)
     about: dict[str, Any] = {
-        # Looked at before hours of training, after which the file may have gone.
+        # Read before training, because the file may be gone afterwards.
         "data": {"file": Path(data).name, "rows": len(train), **_digest(data)},
         "guesses": list(notes),
     }
     try:
-        model = job.plan.fit(train, job.model)
-        evaluation = _judge(model, held_out) if held_out else None
-        _save(model, job.keeping.out, about | _learned(job, model, train, evaluation))
+        fitted = plan.fit(train, model)
+        evaluation = _evaluate(fitted, held_out) if held_out else None
+        if evaluation is not None:
+            figures = {k: v for k, v in evaluation.report.to_dict().items() if v is not None}
+            about["figures"] = {"on": "rows held out from training", **figures}
+        if saving.examples:
+            about["examples"] = [_example(fitted, row) for row in train[: saving.examples]]
+        save_or_rescue(fitted, saving.out, about)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(_how_to_go_on(checkpoint)) from None
+        raise KeyboardInterrupt(_interrupted_message(checkpoint)) from None
     if checkpoint is not None:
         _remove(checkpoint)
-    return Fitted(job.keeping.out, model.task, len(train), repr(model.rule_), notes, evaluation)
+    return Fitted(saving.out, fitted.task, len(train), repr(fitted.rule_), notes, evaluation)
 
 
-def _save(model: RecordModel, out: Path, about: dict[str, Any]) -> None:
-    """Save the model; if that fails, keep it in a rescue folder and say how to get it back."""
+def save_or_rescue(model: RecordModel, out: Path, about: dict[str, Any]) -> None:
+    """Save a model; if that fails, keep it in a rescue folder.
+
+    Parameters
+    ----------
+    model : RecordModel
+    out : Path
+        The folder for the model.
+    about : dict
+        What is known about the model.
+
+    Raises
+    ------
+    ModelError
+        If the model cannot be saved; it says where the model is instead.
+    """
     from setlearn.persistence import rescue_model, save
 
     try:
@@ -97,91 +141,173 @@ def _save(model: RecordModel, out: Path, about: dict[str, Any]) -> None:
         try:
             file = rescue_model(model, out)
         except Exception:  # a pickle may fail in any way, and the first error matters more
-            raise error from None
+            raise error from error.__cause__
         raise ModelError(
             f"{error}. The fitted model is not lost: it is in {file}. In Python, "
-            f"joblib.load({str(file)!r}) gives it back; setlearn.save(model, folder) then saves "
-            "it once the cause is removed. Open such files only if you made them yourself"
+            f"joblib.load({str(file)!r}) loads it; setlearn.save(model, folder) then saves it "
+            "once the cause is removed. Load such files only if you made them yourself"
         ) from error
 
 
-def _learned(
-    job: Job, model: RecordModel, train: Sequence[Row], evaluation: Evaluation | None
-) -> dict[str, Any]:
-    """What a model can tell of itself after training."""
-    told: dict[str, Any] = {}
-    if evaluation is not None:
-        figures = {k: v for k, v in evaluation.report.to_dict().items() if v is not None}
-        told["figures"] = {"on": "rows held out from training", **figures}
-    if job.keeping.examples:
-        told["examples"] = [_example(model, row) for row in train[: job.keeping.examples]]
-    return told
+def rows_with_sets(
+    rows: Rows, records: Sequence[Row], target: str | Sequence[str] | None
+) -> list[Row]:
+    """Leave out records whose sets cannot be read.
+
+    Parameters
+    ----------
+    rows : Rows
+        Counts the records that are left out.
+    records : sequence of Row
+    target : name, pattern, list of these, or None
+        The target columns.
+
+    Returns
+    -------
+    list of Row
+
+    Raises
+    ------
+    DataError
+        If none is left.
+    """
+    reader = _first_reader(records, target)
+    if reader is None:
+        return list(records)  # the plan will say what is wrong with all of them
+
+    def problem(row: Row) -> str | None:
+        try:
+            reader.read(row)
+        except DataError as error:
+            return str(error)
+        return None
+
+    return _without_problems(rows, records, problem)
 
 
-def _split(job: Job) -> tuple[Sequence[Row], Sequence[Row]]:
-    from setlearn.datasets import random_split, stratified_split
+def rows_with_inputs(rows: Rows, records: Sequence[Row], plan: RecordPlan) -> list[Row]:
+    """Leave out records whose inputs cannot be read as planned.
 
-    if not job.keeping.validation:
-        return job.records, ()
-    if job.plan.task == "labels":
-        sets = [job.plan.targets.read(row) for row in job.records]
-        rows = stratified_split(sets, job.keeping.validation, random_state=job.seed)
-    else:
-        rows = random_split(len(job.records), job.keeping.validation, random_state=job.seed)
-    train, held_out = ([job.records[row] for row in part] for part in rows)
+    Parameters
+    ----------
+    rows : Rows
+        Counts the records that are left out.
+    records : sequence of Row
+    plan : RecordPlan
+
+    Returns
+    -------
+    list of Row
+
+    Raises
+    ------
+    DataError
+        If none is left.
+    """
+    return _without_problems(rows, records, plan.problem_with)
+
+
+def _without_problems(
+    rows: Rows, records: Sequence[Row], problem_with: Callable[[Row], str | None]
+) -> list[Row]:
+    usable = []
+    for row in records:
+        problem = problem_with(row)
+        if problem is None:
+            usable.append(row)
+        else:
+            rows.leave_out(problem)
+    if not usable:
+        raise DataError(
+            f"{rows.name} has no usable rows: all {rows.n_bad} were left out, the first because "
+            f"of {rows.bad[0]}; correct them, or change how they are read"
+        )
+    return usable
+
+
+def _first_reader(
+    records: Sequence[Row], target: str | Sequence[str] | None
+) -> TargetReader | None:
+    for row in records:
+        try:
+            return guess_targets([row], target, task="labels")[0]
+        except DataError:
+            continue
+    return None
+
+
+def _split(plan: RecordPlan, records: Sequence[Row], share: float, seed: int) -> LabelledRows:
+    """Divide records into those to train on and those held out."""
+    if not share:
+        return records, ()
+    numbers = SPLITS[plan.task](plan, records, share, seed)
+    train, held_out = ([records[number] for number in part] for part in numbers)
     return train, held_out
 
 
-def _judge(model: RecordModel, rows: Sequence[Row]) -> Evaluation:
-    places = [(row.place, shown_input(model, row)) for row in rows]
+def _stratified(plan: RecordPlan, records: Sequence[Row], share: float, seed: int) -> Any:
+    from setlearn.datasets import stratified_split
+
+    sets = [plan.targets.read(row) for row in records]
+    return stratified_split(sets, share, random_state=seed)
+
+
+def _random(plan: RecordPlan, records: Sequence[Row], share: float, seed: int) -> Any:
+    from setlearn.datasets import random_split
+
+    return random_split(len(records), share, random_state=seed)
+
+
+SPLITS = {"labels": _stratified, "sequences": _random}
+"""How rows are held out: each label is in both parts, but sequences hardly ever repeat."""
+
+
+def _evaluate(model: RecordModel, rows: Sequence[Row]) -> Evaluation:
+    places = [(row.place, short_input(model, row)) for row in rows]
     return evaluate_sets(model, places, model.true_sets(rows), model.predict(rows), n_worst=10)
 
 
-def _checkpoint(job: Job) -> Path | None:
-    """The folder for the state of training, if the model can keep one."""
-    from setlearn.networks.checkpoint import CHECKPOINT_NAME
-
-    keeping = job.keeping
-    if job.plan.task == "labels":
-        if keeping.resume or keeping.checkpoint is not None:
-            raise ParameterError(
-                "--resume and --checkpoint are for sequences; label models are fitted in one go"
-            )
-        return None
-    folder = keeping.checkpoint or keeping.out.with_name(f"{keeping.out.name}.checkpoint")
-    if (folder / CHECKPOINT_NAME).exists() and not keeping.resume:
+def _checkpoint(saving: SavingOptions, quiet: bool) -> Path:
+    """Return the folder for the state of training, after checking what is in it."""
+    folder = saving.checkpoint or saving.out.with_name(f"{saving.out.name}.checkpoint")
+    if _checkpoint_file(folder).exists() and not saving.resume:
         raise ParameterError(
-            f"{folder} holds a fit that was interrupted; add --resume to go on with it, or delete "
-            "the folder to start anew"
+            f"{folder} holds a fit that was interrupted; add --resume to continue it, or delete "
+            "the folder to start again"
         )
-    if keeping.resume and not (folder / CHECKPOINT_NAME).exists():
-        # No error: who runs it again until it ends may have been stopped before the first one.
-        say([f"{folder} holds no checkpoint: training starts at the beginning"], quiet=job.quiet)
+    if saving.resume and not _checkpoint_file(folder).exists():
+        # No error: the fit may have been interrupted before its first checkpoint.
+        print_notes(
+            [f"{folder} holds no checkpoint: training starts at the beginning"], quiet=quiet
+        )
     return folder
 
 
-def _how_to_go_on(checkpoint: Path | None) -> str:
+def _checkpoint_file(folder: Path) -> Path:
+    # Imports torch, which only models that keep checkpoints need.
     from setlearn.networks.checkpoint import CHECKPOINT_NAME
 
-    if checkpoint is None or not (checkpoint / CHECKPOINT_NAME).exists():
-        return "interrupted; nothing was written, the same command starts anew"
+    return folder / CHECKPOINT_NAME
+
+
+def _interrupted_message(checkpoint: Path | None) -> str:
+    if checkpoint is None or not _checkpoint_file(checkpoint).exists():
+        return "interrupted; nothing was saved, and the same command starts again"
     return (
-        f"interrupted; {checkpoint} keeps the training so far: the same command with --resume "
-        "goes on from there"
+        f"interrupted; {checkpoint} holds the training so far: add --resume to the same command "
+        "to continue"
     )
 
 
 def _remove(checkpoint: Path) -> None:
-    from setlearn.networks.checkpoint import CHECKPOINT_NAME
-
-    (checkpoint / CHECKPOINT_NAME).unlink(missing_ok=True)
+    _checkpoint_file(checkpoint).unlink(missing_ok=True)
     if checkpoint.is_dir() and not any(checkpoint.iterdir()):
         checkpoint.rmdir()
 
 
 def _digest(data: str) -> dict[str, str]:
-    """The SHA-256 of the file as it is, so that people can tell which one it was."""
-    if not Path(data).is_file():  # what came through a pipe cannot be read twice
+    """Return the SHA-256 of the file, by which it can be recognised."""
+    if not Path(data).is_file():  # a pipe cannot be read twice
         return {}
     with open(data, "rb") as file:
         return {"sha256": hashlib.file_digest(file, "sha256").hexdigest()}

@@ -4,68 +4,61 @@ from __future__ import annotations
 
 from typing import Any
 
-from setlearn.cli.console import show
-from setlearn.cli.options import Model, Talking, Trust
+from setlearn.cli.options import Model, OutputOptions, Trust
 
 __all__ = ["inspect"]
 
-SHOWN = 12
-"""Labels that are shown; --json has all."""
+MOST_ELEMENTS = 12
+"""The number of elements that are shown; --json has all."""
 
 
 def inspect(
     model: Model,
     trust: Trust = None,
     *,
-    talking: Talking,
+    output: OutputOptions,
 ) -> None:
-    """Show what a model is, and what was told of it.
+    """Show what a model is and what is known about it.
 
-    That is its task, rule and λ, its sizes, versions and figures.
+    Shows its task, rule and λ, its sizes, versions and figures.
     """
+    from setlearn.cli.console import print_result
     from setlearn.persistence import read_model
 
     saved = read_model(model, trusted=trust or ())
-    found = {
+    description = {
         **saved.facts,
         "about": saved.about,
-        "elements": _element_names(saved.model),
+        "elements": saved.model.choice_names(),
         "files": {name: facts.size for name, facts in saved.manifest.files.items()},
         "format": saved.manifest.format,
         "versions": {"setlearn": saved.manifest.setlearn, **saved.manifest.dependencies},
     }
-    show(_as_text(found), found, talking)
+    print_result(_as_text(description), description, output)
 
 
-def _element_names(model: Any) -> list[str]:
-    """The labels of a label model, or the tokens of a sequence model, as texts."""
-    from setlearn.records import RecordModel
-
-    fitted = model.model if isinstance(model, RecordModel) else model
-    names: list[str] = fitted.choice_names()
-    return names
-
-
-def _as_text(found: dict[str, Any]) -> str:
-    elements = found["elements"]
-    more = f", … {len(elements) - SHOWN} more" if len(elements) > SHOWN else ""
-    sizes = {name: f"{size:,} bytes" for name, size in found["files"].items()}
-    plain = {k: v for k, v in found.items() if not isinstance(v, dict | list)}
-    lines = _table({**plain, "elements": ", ".join(elements[:SHOWN]) + more})
-    for title, told in {**found["about"], "files": sizes, "versions": found["versions"]}.items():
-        lines += ["", title, *(f"  {line}" for line in _lines(told))]
+def _as_text(description: dict[str, Any]) -> str:
+    elements = description["elements"]
+    n_more = len(elements) - MOST_ELEMENTS
+    shown = ", ".join(elements[:MOST_ELEMENTS]) + (f", … {n_more} more" if n_more > 0 else "")
+    sizes = {name: f"{size:,} bytes" for name, size in description["files"].items()}
+    plain = {k: v for k, v in description.items() if not isinstance(v, dict | list)}
+    lines = _table({**plain, "elements": shown})
+    sections = {**description["about"], "files": sizes, "versions": description["versions"]}
+    for title, content in sections.items():
+        lines += ["", title, *(f"  {line}" for line in _lines(content))]
     return "\n".join(lines)
 
 
-def _lines(told: Any) -> list[str]:
-    if isinstance(told, dict):
-        return _table({name: value for name, value in told.items() if value is not None})
-    return [str(line) for line in told] if isinstance(told, list) else [str(told)]
+def _lines(content: Any) -> list[str]:
+    if isinstance(content, dict):
+        return _table({name: value for name, value in content.items() if value is not None})
+    return [str(line) for line in content] if isinstance(content, list) else [str(content)]
 
 
-def _table(told: dict[str, Any]) -> list[str]:
-    width = max((len(name) for name in told), default=0)
+def _table(values: dict[str, Any]) -> list[str]:
+    width = max((len(name) for name in values), default=0)
     return [
         f"{name:<{width}}  {f'{value:.4g}' if isinstance(value, float) else value}"
-        for name, value in told.items()
+        for name, value in values.items()
     ]

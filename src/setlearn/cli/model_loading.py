@@ -1,64 +1,97 @@
-"""Opening a model for the rows of a file, or for an input that stands in the command."""
+"""Loads a model for the rows of a file, or for an input given in the command."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from setlearn.cli.console import say
-from setlearn.cli.options import Opening, Talking
+from setlearn.cli.console import print_notes
+from setlearn.cli.named_parts import fit_free_rule_named
+from setlearn.cli.options import ModelOptions, OutputOptions
 from setlearn.errors import ParameterError
 
 if TYPE_CHECKING:
     from setlearn.files import Rows
     from setlearn.records import RecordModel
 
-__all__ = ["model_for_input", "opened_model"]
+__all__ = ["model_for_input", "model_for_rows"]
 
 
-def opened_model(path: Path, opening: Opening, rows: Rows, talking: Talking) -> RecordModel:
-    """The model, as one that reads records.
+def model_for_rows(
+    path: Path,
+    options: ModelOptions,
+    rows: Rows,
+    output: OutputOptions,
+    *,
+    rule: str | None = None,
+) -> RecordModel:
+    """Load a model that reads the rows of a file.
 
-    A model that was saved from Python knows no columns. They are found by the first row, and said.
+    Parameters
+    ----------
+    path : Path
+        The model's folder.
+    options : ModelOptions
+    rows : Rows
+        A model that was saved from Python has no columns; they are chosen by the first row.
+    output : OutputOptions
+    rule : str, optional
+        The name and settings of another rule.
+
+    Returns
+    -------
+    RecordModel
     """
     from setlearn.persistence import load
-    from setlearn.records import RecordModel, record_model_for
+    from setlearn.records import record_model_for
 
-    model, notes = load(path, trusted=opening.trust or ()), rows.notes
-    if isinstance(model, RecordModel):
-        _refuse_inputs(model, opening)
-        say(notes, quiet=talking.quiet)
-        return model
-    reading, said = record_model_for(model, rows.first(), opening.inputs)
-    say([*notes, *said], quiet=talking.quiet)
-    return reading
+    loaded = load(path, trusted=options.trust or ())
+    model, notes = record_model_for(loaded, rows.first(), options.inputs)
+    print_notes([*rows.notes, *notes], quiet=output.quiet)
+    return _under_rule(model, rule)
 
 
-def model_for_input(path: Path, opening: Opening, given: Any, talking: Talking) -> RecordModel:
-    """The model, as one that reads this input: a record, or a bare value."""
+def model_for_input(
+    path: Path,
+    options: ModelOptions,
+    given: Any,
+    output: OutputOptions,
+    *,
+    rule: str | None = None,
+) -> RecordModel:
+    """Load a model that reads one input.
+
+    Parameters
+    ----------
+    path : Path
+        The model's folder.
+    options : ModelOptions
+    given : dict or value
+        The input: a record, or the value of the only column.
+    output : OutputOptions
+    rule : str, optional
+        The name and settings of another rule.
+
+    Returns
+    -------
+    RecordModel
+    """
     from setlearn.files import Row
     from setlearn.persistence import load
-    from setlearn.records import RecordModel, reading_x, record_model_for
+    from setlearn.records import reading_x, record_model_for
 
-    model = load(path, trusted=opening.trust or ())
-    if isinstance(model, RecordModel):
-        _refuse_inputs(model, opening)
-        return model
+    loaded = load(path, trusted=options.trust or ())
     if isinstance(given, dict):
-        reading, said = record_model_for(model, Row("--text", given), opening.inputs)
-        say(said, quiet=talking.quiet)
-        return reading
-    if opening.inputs:
+        model, notes = record_model_for(loaded, Row("--text", given), options.inputs)
+        print_notes(notes, quiet=output.quiet)
+        return _under_rule(model, rule)
+    if options.inputs:
         raise ParameterError(
-            f"--input names columns, but --text is no record: {given!r}; leave --input out, or "
+            f"--input names columns, but --text is not a record: {given!r}; leave --input out, or "
             "write a JSON object"
         )
-    return reading_x(model)
+    return _under_rule(reading_x(loaded), rule)
 
 
-def _refuse_inputs(model: RecordModel, opening: Opening) -> None:
-    if opening.inputs:
-        names = ", ".join(column.name for column in model.reader.columns)
-        raise ParameterError(
-            f"--input is for models without columns; this one reads {names}: leave it out"
-        )
+def _under_rule(model: RecordModel, rule: str | None) -> RecordModel:
+    return model if rule is None else model.with_rule(fit_free_rule_named(rule))

@@ -1,140 +1,95 @@
-"""Learners, rules and kinds by the names that people give them on the command line."""
+"""Rules by their names on the command line, with their settings."""
 
 from __future__ import annotations
 
 from ast import literal_eval
-from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from setlearn.cli.fit_options import Learner, Learning, Network
+from setlearn.cli.part_names import kebab_case
 from setlearn.errors import ParameterError
 
 if TYPE_CHECKING:
-    from setlearn.records import RecordPlan
     from setlearn.rules import Rule
 
-__all__ = [
-    "RULES",
-    "default_notes",
-    "kinds_named",
-    "model_for",
-    "rule_named",
-    "tokens_named",
-]
+__all__ = ["fit_free_rule_named", "rule_named", "rules_by_name"]
 
-LEARNER, NETWORK = Learner.mixture, Network.transformer
-"""What is taken where nothing is said."""
 
-RULES = {
-    "auto": "Auto",
-    "expected-f": "ExpectedF",
-    "lambda-cnn": "LambdaCNN",
-    "lambda-rnn": "LambdaRNN",
-    "lambda-set": "LambdaSet",
-    "margin": "Margin",
-    "risk-control": "RiskControl",
-    "threshold": "Threshold",
-    "top-k": "TopK",
-}
+def rules_by_name() -> dict[str, type[Rule]]:
+    """Return the classes of all rules by their names on the command line."""
+    import setlearn.rules as rules
+
+    public = {name: getattr(rules, name) for name in rules.__all__}
+    return {
+        kebab_case(name): kind
+        for name, kind in public.items()
+        if isinstance(kind, type) and issubclass(kind, rules.Rule) and kind is not rules.Rule
+    }
 
 
 def rule_named(text: str | None) -> Rule | None:
-    """The rule of that name, with settings behind a colon: ``threshold:cut=0.4,min_size=1``."""
+    """Make a rule from its name, with settings after a colon: ``threshold:cut=0.4,min_size=1``.
+
+    Examples
+    --------
+    >>> rule_named("top-k:k=3")
+    TopK(k=3)
+    """
     if text is None:
         return None
-    import setlearn.rules as rules
-
     name, _, settings = text.partition(":")
-    if name not in RULES:
-        raise ParameterError(f"there is no rule {name!r}; choose among {', '.join(RULES)}")
-    kind: Callable[..., Rule] = getattr(rules, RULES[name])
-    given = dict(_setting(part) for part in settings.split(",") if part.strip())
+    rules = rules_by_name()
+    if name not in rules:
+        raise ParameterError(f"there is no rule {name!r}; choose one of {', '.join(rules)}")
+    parameters = dict(_setting(part) for part in settings.split(",") if part.strip())
     try:
-        return kind(**given)
+        return rules[name](**parameters)
     except TypeError as error:
         raise ParameterError(
-            f"the rule {name} does not take that ({error}); see help(setlearn.rules.{RULES[name]})"
+            f"the rule {name} does not have these settings ({error}); "
+            f"see help(setlearn.rules.{rules[name].__name__})"
         ) from error
+
+
+def fit_free_rule_named(text: str) -> Rule:
+    """Make a rule that works without a fit, as a saved model needs it.
+
+    Raises
+    ------
+    ParameterError
+        If the rule needs a fit: on the command line there are no samples for it.
+    """
+    rule = rule_named(text)
+    assert rule is not None  # only None has no rule
+    if rule.needs_fit:
+        raise ParameterError(
+            f"the rule {text!r} must be fitted on samples, which is only possible in setlearn fit; "
+            f"rules that need no fit are {', '.join(_fit_free_rules())}, and others with all "
+            "settings given, such as margin:lam=0.3,min_size=1"
+        )
+    return rule
+
+
+def _fit_free_rules() -> list[str]:
+    """Return the names of the rules that need no fit with their default settings."""
+    names = []
+    for name, kind in rules_by_name().items():
+        try:
+            rule = kind()
+        except TypeError:  # a setting without a default
+            continue
+        if not rule.needs_fit:
+            names.append(name)
+    return names
 
 
 def _setting(text: str) -> tuple[str, Any]:
     name, equals, value = text.strip().partition("=")
     if not equals:
         raise ParameterError(
-            f"a rule's setting is written name=value, got {text.strip()!r}; "
-            "as in --rule threshold:cut=0.4"
+            f"a setting of a rule is written name=value, got {text.strip()!r}; "
+            "an example is --rule threshold:cut=0.4"
         )
     try:
         return name, literal_eval(value)
     except (ValueError, SyntaxError):
-        return name, value  # a word, such as space=log
-
-
-def model_for(plan: RecordPlan, learning: Learning, *, verbose: bool) -> Any:
-    """The model that was asked for, not fitted yet; what does not go with the task is refused."""
-    from setlearn import SequenceSetGenerator, SetClassifier
-    from setlearn.learners import learner_named
-    from setlearn.networks import Training
-
-    if plan.task == "labels":
-        _refuse(plan, {"--network": learning.network, "--max-steps": learning.max_steps})
-        learner = learning.learner or LEARNER
-        return SetClassifier(
-            None if learner == LEARNER else learner_named(learner.value),
-            rule_named(learning.rule),
-            conditional=learning.conditional,
-            n_jobs=learning.jobs or 1,
-            random_state=learning.seed,
-            verbose=verbose,
-        )
-    _refuse(
-        plan,
-        {
-            "--learner": learning.learner,
-            "--conditional": learning.conditional or None,
-            "--jobs": learning.jobs,
-        },
-    )
-    return SequenceSetGenerator(
-        (learning.network or NETWORK).value,
-        rule_named(learning.rule),
-        tokens=plan.tokens or "char",
-        training=Training(max_steps=learning.max_steps, verbose=verbose),
-        random_state=learning.seed,
-    )
-
-
-def default_notes(plan: RecordPlan, learning: Learning) -> list[str]:
-    """Which model is taken where nothing was said, for people."""
-    if plan.task == "labels":
-        return [] if learning.learner else [f"learner: {LEARNER.value} (by default)"]
-    return [] if learning.network else [f"network: {NETWORK.value} (by default)"]
-
-
-def kinds_named(texts: Sequence[str]) -> dict[str, Any]:
-    """What ``--kind column=kind`` says."""
-    pairs = [text.rpartition("=") for text in texts]
-    for text, (name, equals, _) in zip(texts, pairs, strict=True):
-        if not (name and equals):
-            raise ParameterError(f"--kind is written column=kind, got {text!r}")
-    return {name: kind for name, _, kind in pairs}
-
-
-def tokens_named(text: str | None) -> Any:
-    """What ``--tokens`` says: one way to split, or a pair."""
-    if text is None:
-        return None
-    parts = tuple(part.strip() for part in text.split(","))
-    if len(parts) > 2 or not {"char", "word"}.issuperset(parts):
-        raise ParameterError(f"--tokens is char or word, or a pair such as char,word; got {text!r}")
-    return parts[0] if len(parts) == 1 else parts
-
-
-def _refuse(plan: RecordPlan, options: Mapping[str, Any]) -> None:
-    for name, value in options.items():
-        if value is not None:
-            other = "sequences" if plan.task == "labels" else "labels"
-            raise ParameterError(
-                f"{name} is for {other}, but the elements here are {plan.task}; leave it out, or "
-                f"say --task {other}"
-            )
+        return name, value  # a word, as in space=log

@@ -1,4 +1,4 @@
-"""Arguments and options that several verbs share, each with its one help text."""
+"""Arguments and options that several verbs share, each with its help text."""
 
 from __future__ import annotations
 
@@ -9,10 +9,23 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from setlearn.cli.part_names import complete_formats, complete_rules
+
 if TYPE_CHECKING:
     from setlearn.files import Rows
 
-__all__ = ["Data", "IfUnknown", "Model", "Opening", "Out", "Reading", "Talking", "Trust", "Unknown"]
+__all__ = [
+    "Data",
+    "IfUnknown",
+    "Model",
+    "ModelOptions",
+    "OtherRule",
+    "Out",
+    "OutputOptions",
+    "ReadingOptions",
+    "Trust",
+    "Unknown",
+]
 
 Model: TypeAlias = Annotated[
     Path, typer.Argument(metavar="MODEL", help="The model's folder.", show_default=False)
@@ -21,7 +34,7 @@ Data: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A file: JSONL, CSV, Parquet, SVMlight, ARFF or NumPy, also gzipped; - for stdin.",
+        help="A data file ({formats}), which may be gzipped; - for stdin.",
         show_default=False,
     ),
 ]
@@ -31,17 +44,25 @@ Out: TypeAlias = Annotated[
         "--out",
         "-o",
         metavar="FILE",
-        help="File for the answers, by its name CSV, TSV or JSONL, which is also written where the "
-        "name tells no format; other formats are refused; - for stdout.",
+        help="File for the answers. Its name says whether they are written as CSV, TSV or JSONL; "
+        "a name without a known format means JSONL, and other formats are refused. - for stdout.",
     ),
 ]
-
+OtherRule: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME[:SETTINGS]",
+        help="Answer under another rule that needs no fit, as in threshold:cut=0.4 or top-k:k=3. "
+        "[the rule of the model]",
+        autocompletion=complete_rules,
+    ),
+]
 Trust: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         metavar="TYPE",
-        help="A type that the model may hold beyond the known ones, by its full name; may be "
-        "given again.",
+        help="Full name of a type that the model may contain although setlearn does not know it; "
+        "may be repeated.",
     ),
 ]
 
@@ -59,16 +80,16 @@ IfUnknown: TypeAlias = Annotated[
 
 
 @dataclass(frozen=True)
-class Reading:
-    """How to read a file."""
+class ReadingOptions:
+    """How to read a data file."""
 
     file_format: Annotated[
         str | None,
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help="Format of DATA: jsonl, json, csv, tsv, parquet, svmlight, arff or numpy. "
-            "[by its name]",
+            help="Format of DATA: {formats}. [by its name]",
+            autocompletion=complete_formats,
         ),
     ] = None
     encoding: Annotated[str, typer.Option(metavar="NAME", help="Encoding of the text in DATA.")] = (
@@ -76,18 +97,22 @@ class Reading:
     )
     delimiter: Annotated[
         str | None,
-        typer.Option(metavar="CHARACTER", help="Between the columns of CSV. [by its header]"),
+        typer.Option(
+            metavar="CHARACTER", help="What separates the columns of CSV. [by its header]"
+        ),
     ] = None
     label_file: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="MULAN's XML to an ARFF file. [the one beside it]"),
+        typer.Option(
+            metavar="FILE", help="MULAN's XML file for an ARFF file. [the one in its folder]"
+        ),
     ] = None
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Leave out bad rows, and count them.")
     ] = False
 
     def open(self, data: str) -> Rows:
-        """The rows of the file."""
+        """Open a data file; its rows are read one by one."""
         from setlearn.files import open_rows
 
         return open_rows(
@@ -101,31 +126,29 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Opening:
-    """How to open a model."""
+class ModelOptions:
+    """How to load a model."""
 
     inputs: Annotated[
         list[str] | None,
         typer.Option(
             "--input",
             metavar="COLUMN",
-            help="For models saved from Python: a column to predict from; may be given again.",
+            help="For models saved from Python: a column to predict from; may be repeated.",
         ),
     ] = None
     trust: Trust = None
 
 
 @dataclass(frozen=True)
-class Talking:
-    """What a verb says, and how."""
+class OutputOptions:
+    """What a verb prints, and how."""
 
     as_json: Annotated[
-        bool, typer.Option("--json", help="Answer with one JSON document, errors too.")
+        bool, typer.Option("--json", help="Print one JSON document, also for errors.")
     ] = False
     quiet: Annotated[
         bool,
-        typer.Option(
-            "--quiet", "-q", help="Say nothing on stderr but errors, warnings and bad rows."
-        ),
+        typer.Option("--quiet", "-q", help="Print only errors, warnings and bad rows on stderr."),
     ] = False
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False

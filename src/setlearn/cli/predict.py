@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from setlearn.cli.options import Data, Model, Opening, Out, Reading, Talking
-from setlearn.cli.written_answers import write_answers
+from setlearn.cli.options import (
+    Data,
+    Model,
+    ModelOptions,
+    OtherRule,
+    Out,
+    OutputOptions,
+    ReadingOptions,
+)
 
 if TYPE_CHECKING:
     from setlearn.files import Row
@@ -21,46 +28,59 @@ def predict(
     data: Data,
     out: Out = "-",
     scores: Annotated[
-        bool, typer.Option("--scores", help="Give each element's score too, best first.")
+        bool, typer.Option("--scores", help="Give the score of each element too, best first.")
     ] = False,
+    top: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="NUMBER",
+            help="Give this number of the best elements, whether the rule keeps them or not, with "
+            "their scores.",
+        ),
+    ] = None,
+    rule: OtherRule = None,
     with_input: Annotated[
         bool, typer.Option("--with-input", help="Repeat the row before its answer.")
     ] = False,
     *,
-    reading: Reading,
-    opening: Opening,
-    talking: Talking,
+    reading: ReadingOptions,
+    loading: ModelOptions,
+    output: OutputOptions,
 ) -> None:
     """Predict the set of each row, in the order of the rows.
 
-    Rows are read and answered a batch at a time, so that memory does not grow with the file.
+    Rows are read and answered in batches, so that memory does not grow with the file.
     """
-    from setlearn.cli.answers import answer_rows
-    from setlearn.cli.model_loading import opened_model
+    from setlearn.cli.answers import answer_rows, write_answers
+    from setlearn.cli.model_loading import model_for_rows
 
     with reading.open(data) as rows:
-        found = opened_model(model, opening, rows, talking)
-        # Where rows are left out, the place says which one an answer belongs to.
-        own = ("row", "prediction") if reading.skip_bad else ("prediction",)
-        answered = answer_rows(
-            rows, found.predict_ranked if scores else found.predict, skip_bad=reading.skip_bad
-        )
+        loaded = model_for_rows(model, loading, rows, output, rule=rule)
+
+        def answer(batch: Sequence[Row]) -> Sequence[Any]:
+            if scores or top is not None:
+                return loaded.predict_ranked(batch, top=top)
+            return loaded.predict(batch)
+
+        # If rows are left out, each answer says which row it belongs to.
+        own_columns = ("row", "prediction") if reading.skip_bad else ("prediction",)
         answers = (
             {
-                **(_repeated(row, own) if with_input else {}),
+                **(_repeated(row, own_columns) if with_input else {}),
                 **({"row": row.place} if reading.skip_bad else {}),
-                "prediction": answer,
+                "prediction": row_answer,
             }
-            for row, answer in answered
+            for row, row_answer in answer_rows(rows, answer, skip_bad=reading.skip_bad)
         )
-        write_answers(answers, rows, out, talking)
+        write_answers(answers, rows, out, output)
 
 
-def _repeated(row: Row, own: Sequence[str]) -> dict[str, Any]:
-    """What the row says, if the names of the answer's own columns are free."""
+def _repeated(row: Row, own_columns: Sequence[str]) -> dict[str, Any]:
+    """Return the record, if it has none of the columns of the answer."""
     from setlearn.errors import ParameterError
 
-    for name in own:
+    for name in own_columns:
         if name in row.record:
             raise ParameterError(
                 f"{row.place}: there is a column {name!r}, but --with-input needs that name for "

@@ -1,4 +1,4 @@
-"""What `evaluate` and `fit --validation` tell of predictions on rows whose sets are known."""
+"""How good predictions are on rows whose sets are known, for `evaluate` and `fit`."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ from setlearn.metrics import (
 if TYPE_CHECKING:
     from setlearn.records import RecordModel
 
-__all__ = ["Evaluation", "evaluate_sets", "shown_input"]
+__all__ = ["Evaluation", "evaluate_sets", "short_input"]
 
-SHOWN_LABELS = 30
-LINES_OF_MEANS = 3  # at the end of a table of labels: an empty one, macro and micro
+MOST_LABELS = 30
+LINES_OF_MEANS = 3
+"""Lines at the end of a table of labels: an empty one, the macro and the micro mean."""
+MOST_UNSEEN = 10
 LONGEST_INPUT = 70
 
 Sets = Sequence[frozenset[Hashable]]
@@ -33,7 +35,7 @@ Sets = Sequence[frozenset[Hashable]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
-    """All figures of some predictions; ``str()`` is for people, ``to_dict()`` for JSON."""
+    """All figures for some predictions; ``str()`` is for people, ``to_dict()`` for JSON."""
 
     report: SetReport
     labels: LabelReport | None
@@ -42,14 +44,14 @@ class Evaluation:
     unseen: list[str]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values, ready for JSON."""
         return {
             "report": self.report.to_dict(),
             "labels": None if self.labels is None else self.labels.to_dict(),
             "sizes": self.sizes.to_dict(),
             "worst": [
-                {"place": place, "input": shown, **plain(sample.to_dict())}
-                for place, shown, sample in self.worst
+                {"place": place, "input": text, **plain(sample.to_dict())}
+                for place, text, sample in self.worst
             ],
             "never_seen_in_training": self.unseen,
         }
@@ -60,11 +62,14 @@ class Evaluation:
             parts.append(f"each label\n{_cut_table(self.labels)}")
         parts.append(f"sizes of sets\n{self.sizes}")
         if self.worst:
-            parts.append("\n".join(["worst answers", *(_worst_answer(*one) for one in self.worst)]))
+            lines = [_worst_answer(*sample) for sample in self.worst]
+            parts.append("\n".join(["worst answers", *lines]))
         if self.unseen:
+            n_more = len(self.unseen) - MOST_UNSEEN
             parts.append(
-                f"never seen in training, so never found: {', '.join(self.unseen[:10])}"
-                + (f" and {len(self.unseen) - 10} more" if len(self.unseen) > 10 else "")
+                f"never seen in training, so never predicted: "
+                f"{', '.join(self.unseen[:MOST_UNSEEN])}"
+                + (f" and {n_more} more" if n_more > 0 else "")
             )
         return "\n\n".join(parts)
 
@@ -72,13 +77,27 @@ class Evaluation:
 def evaluate_sets(
     model: RecordModel, rows: Sequence[tuple[str, str]], true: Sets, predicted: Sets, n_worst: int
 ) -> Evaluation:
-    """Compare sets; ``rows`` are the place and the shown input of each."""
-    of_labels = model.task == "labels"
-    classes = set(model.classes_.tolist()) if of_labels else set()
-    unseen = set().union(*true) - classes if of_labels else set()
+    """Compare predicted sets with true ones.
+
+    Parameters
+    ----------
+    model : RecordModel
+    rows : sequence of pairs
+        The place and a short form of the input of each row.
+    true, predicted : sequences of frozenset
+    n_worst : int
+        How many of the worst predictions to keep.
+
+    Returns
+    -------
+    Evaluation
+        With figures per label if the elements can be listed.
+    """
+    labels = model.elements_
+    unseen = set() if labels is None else set().union(*true) - set(labels)
     return Evaluation(
-        set_report(true, predicted, sequences=not of_labels),
-        label_report(true, predicted) if of_labels else None,
+        set_report(true, predicted, sequences=labels is None),
+        None if labels is None else label_report(true, predicted),
         size_table(true, predicted),
         [(*rows[sample.index], sample) for sample in worst_samples(true, predicted, n_worst)]
         if n_worst
@@ -87,8 +106,19 @@ def evaluate_sets(
     )
 
 
-def shown_input(model: RecordModel, row: Row) -> str:
-    """What a row says, as short as people need it to recognise it."""
+def short_input(model: RecordModel, row: Row) -> str:
+    """Show the input of a row in one line, by which people recognise it.
+
+    Parameters
+    ----------
+    model : RecordModel
+        Only the first five columns that it reads are shown.
+    row : Row
+
+    Returns
+    -------
+    str
+    """
     names = [column.name for column in model.reader.columns]
     values = [str(row.record.get(name, "")) for name in names[:5]]
     if len(names) > 1:
@@ -98,17 +128,17 @@ def shown_input(model: RecordModel, row: Row) -> str:
 
 
 def _cut_table(labels: LabelReport) -> str:
-    """The table without most of its labels, if there are many; the means of all stay."""
-    hidden = len(labels.labels) - SHOWN_LABELS
-    if hidden <= 0:
+    """Return the table with at most 30 labels, and the means over all of them."""
+    n_more = len(labels.labels) - MOST_LABELS
+    if n_more <= 0:
         return str(labels)
     lines = str(labels).split("\n")
-    more = f"… {hidden} more labels; --json has all"
-    return "\n".join([*lines[: 1 + SHOWN_LABELS], more, *lines[-LINES_OF_MEANS:]])
+    more = f"… {n_more} more labels; --json has all"
+    return "\n".join([*lines[: 1 + MOST_LABELS], more, *lines[-LINES_OF_MEANS:]])
 
 
-def _worst_answer(place: str, shown: str, sample: WorstSample) -> str:
+def _worst_answer(place: str, text: str, sample: WorstSample) -> str:
     missed, wrong = (
         ", ".join(map(str, plain(part))) or "–" for part in (sample.missed, sample.wrong)
     )
-    return f"  F1 {sample.f1:.2f}  {place}: {shown}\n           missed {missed}; wrong {wrong}"
+    return f"  F1 {sample.f1:.2f}  {place}: {text}\n           missed {missed}; wrong {wrong}"

@@ -1,4 +1,4 @@
-"""``setlearn reproduce``: the paper's tables, and those beyond it."""
+"""``setlearn reproduce``: the tables of the paper, and further ones."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import Annotated
 
 import typer
 
-from setlearn.cli.console import say, show
-from setlearn.cli.options import Talking
+from setlearn.cli.options import OutputOptions
 
-__all__ = ["INTERRUPTED", "reproduce"]
+__all__ = ["reproduce"]
 
-INTERRUPTED = "interrupted; finished cells are kept, the same command goes on from here"
+INTERRUPTED = "interrupted; finished cells are kept, and the same command continues from there"
 FULL_SPLITS, QUICK_SPLITS = 10, 2
 
 
@@ -21,43 +20,42 @@ def reproduce(
         bool,
         typer.Option(
             "--quick",
-            help=f"{QUICK_SPLITS} splits instead of {FULL_SPLITS}, of the paper's tables alone "
-            "unless others are named.",
+            help=f"Run {QUICK_SPLITS} splits instead of {FULL_SPLITS}, and only the tables of the "
+            "paper unless others are named.",
         ),
     ] = False,
     only: Annotated[
-        str, typer.Option(metavar="TABLES", help="Which to run, such as yeast,task2. [all]")
+        str, typer.Option(metavar="TABLES", help="Tables to run, such as yeast,task2. [all]")
     ] = "",
     system: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A system to run; may be given again. [all]"),
+        typer.Option(metavar="NAME", help="A system to run; may be repeated. [all]"),
     ] = None,
     splits: Annotated[
         int | None,
-        typer.Option(
-            min=1, metavar="NUMBER", help="How many random splits, whatever --quick says."
-        ),
+        typer.Option(min=1, metavar="NUMBER", help="Number of random splits, also with --quick."),
     ] = None,
-    jobs: Annotated[
-        int, typer.Option(min=1, metavar="NUMBER", help="Processes that run at once.")
-    ] = 2,
+    jobs: Annotated[int, typer.Option(min=1, metavar="NUMBER", help="Number of processes.")] = 2,
     out: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="For results.json, report.md and index.html.")
+        Path,
+        typer.Option(metavar="FOLDER", help="Folder for results.json, report.md and index.html."),
     ] = Path("report"),
     cells: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER", help="For finished cells, which are never run twice. [OUT/cells]"
+            metavar="FOLDER",
+            help="Folder for finished cells, which are never run twice. [OUT/cells]",
         ),
     ] = None,
     *,
-    talking: Talking,
+    output: OutputOptions,
 ) -> None:
-    """Run the paper's experiments, and those beyond it.
+    """Run the experiments of the paper, and further ones.
 
-    A report with all figures is written. Finished parts are kept: after Ctrl-C the same command
-    goes on where it was.
+    Writes a report with all figures. Finished parts are kept: after Ctrl-C the same command
+    continues where it was.
     """
+    from setlearn.cli.console import print_notes, print_result
     from setlearn.errors import SetlearnError
     from setlearn.experiments.report import tables_as_text
     from setlearn.experiments.reproduce import reproduce as run_tables
@@ -65,17 +63,21 @@ def reproduce(
     from setlearn.experiments.tables import PAPER
 
     names = [name.strip() for name in only.split(",") if name.strip()]
-    papers_alone = quick and not names and not system
-    made = run_tables(
-        list(PAPER) if papers_alone else tables_named(names, system or []),
-        n_splits=splits or (QUICK_SPLITS if quick else FULL_SPLITS),
-        jobs=jobs,
-        out=out,
-        cells=out / "cells" if cells is None else cells,
-    )
-    show(tables_as_text(made.results), made.results, talking)
-    say(["written: " + ", ".join(str(path) for path in made.files)], quiet=talking.quiet)
-    if made.n_failed:
-        say([f"{made.n_failed} cells did not run; the report says why"])
-    if not any(table["rows"] for table in made.results["tables"]):
+    only_paper = quick and not names and not system
+    try:
+        report = run_tables(
+            list(PAPER) if only_paper else tables_named(names, system or []),
+            n_splits=splits or (QUICK_SPLITS if quick else FULL_SPLITS),
+            jobs=jobs,
+            out=out,
+            cells=out / "cells" if cells is None else cells,
+        )
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(INTERRUPTED) from None
+    print_result(tables_as_text(report.results), report.results, output)
+    files = ", ".join(str(path) for path in report.files)
+    print_notes([f"written: {files}"], quiet=output.quiet)
+    if report.n_failed:
+        print_notes([f"{report.n_failed} cells did not run; the report says why"])
+    if not any(table["rows"] for table in report.results["tables"]):
         raise SetlearnError("no experiment could be run; see above")

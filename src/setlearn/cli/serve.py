@@ -1,4 +1,4 @@
-"""``setlearn serve``: models over HTTP, and a page to play with them."""
+"""``setlearn serve``: models over HTTP, with a page to try them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from setlearn.cli.console import say
-from setlearn.cli.options import Talking, Trust
+from setlearn.cli.options import OutputOptions, Trust
 
 __all__ = ["serve"]
 
@@ -19,40 +18,61 @@ def serve(
         list[str],
         typer.Argument(
             metavar="MODEL...",
-            help="Folders of models, each with a name if you like: tags=path/to/model.",
+            help="Folders of models, optionally with a name: tags=path/to/model.",
             show_default=False,
         ),
     ],
     host: Annotated[
-        str, typer.Option(help="Address to listen at; 0.0.0.0 for all, which others can reach.")
+        str,
+        typer.Option(
+            metavar="ADDRESS", help="Address to listen on; 0.0.0.0 makes it reachable for others."
+        ),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535)] = 8000,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, metavar="NUMBER", help="Port; 0 takes a free one.")
+    ] = 8000,
     workers: Annotated[
-        int, typer.Option(min=1, max=64, help="Processes that answer, each with all models.")
+        int,
+        typer.Option(
+            min=1, max=64, metavar="NUMBER", help="Number of processes, each with all models."
+        ),
     ] = 2,
     token_file: Annotated[
         Path | None,
         typer.Option(
-            help="File with a token that clients must send. [variable SETLEARN_TOKEN, else none]"
+            metavar="FILE",
+            help="File with a token that clients must send. [SETLEARN_TOKEN, if it is set]",
         ),
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(help="A name that clients may call the server by; may be given again."),
+        typer.Option(
+            metavar="NAME",
+            help="A host name that clients may use for the server; may be repeated.",
+        ),
     ] = None,
-    max_bytes: Annotated[int, typer.Option(min=1, help="Of a request.")] = 2_000_000,
-    max_rows: Annotated[int, typer.Option(min=1, help="Inputs of a request.")] = 1000,
-    max_seconds: Annotated[float, typer.Option(min=0.1, help="For a request.")] = 30.0,
-    max_queue: Annotated[int, typer.Option(min=1, help="Requests that may wait.")] = 200,
+    max_bytes: Annotated[
+        int, typer.Option(min=1, metavar="NUMBER", help="Largest size of a request.")
+    ] = 2_000_000,
+    max_rows: Annotated[
+        int, typer.Option(min=1, metavar="NUMBER", help="Most inputs per request.")
+    ] = 1000,
+    max_seconds: Annotated[
+        float, typer.Option(min=0.1, metavar="NUMBER", help="Longest time for a request.")
+    ] = 30.0,
+    max_queue: Annotated[
+        int, typer.Option(min=1, metavar="NUMBER", help="Most waiting requests.")
+    ] = 200,
     trust: Trust = None,
     *,
-    talking: Talking,
+    output: OutputOptions,
 ) -> None:
-    """Serve models over HTTP, with a page to play with them.
+    """Serve models over HTTP, with a page to try them.
 
     Ends with Ctrl-C or SIGTERM, after running requests have been answered. The access log on
-    stderr has one JSON document a line; --quiet turns it off.
+    stderr has one JSON document per line; --quiet turns it off.
     """
+    from setlearn.cli.console import print_notes
     from setlearn.server import Limits, Settings
     from setlearn.server import serve as run
 
@@ -64,12 +84,15 @@ def serve(
         token=_token(token_file),
         hosts=tuple(allow_host or ()),
         trusted=tuple(trust or ()),
-        access_log=not talking.quiet,
+        access_log=not output.quiet,
         limits=Limits(max_bytes, max_rows, max_seconds, max_queue),
     )
     if settings.token is None and not _is_loopback(host):
-        say([f"setlearn: warning: no token is set, so whoever reaches {host} can ask the models"])
-    run(settings, lambda address: say([f"serving {', '.join(settings.models)} at {address}"]))
+        print_notes(
+            [f"setlearn: warning: no token is set, so anyone who reaches {host} can use the models"]
+        )
+    names = ", ".join(settings.models)
+    run(settings, lambda address: print_notes([f"serving {names} at {address}"]))
 
 
 def _is_loopback(host: str) -> bool:
@@ -91,8 +114,8 @@ def _named(models: list[str]) -> dict[str, Path]:
         name = name if equals else folder.resolve().name
         if not name or name in named:
             raise ParameterError(
-                f"the models need names that differ, and {text!r} has "
-                f"{'the name of another' if name else 'none'}; write name=folder"
+                f"each model needs a name of its own, but {text!r} has "
+                f"{'the name of another model' if name else 'none'}; write name=folder"
             )
         named[name] = folder
     return named
@@ -108,5 +131,5 @@ def _token(file: Path | None) -> str | None:
     except OSError as error:
         raise ParameterError(f"the token cannot be read: {file}: {error.strerror}") from error
     if not token:
-        raise ParameterError(f"{file} holds no token; write one into it")
+        raise ParameterError(f"{file} holds no token; write one to it")
     return token

@@ -1,4 +1,4 @@
-"""``setlearn trace``: how the set of one row came about, and why it ended there."""
+"""``setlearn trace``: how the set of one row is built, step by step."""
 
 from __future__ import annotations
 
@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from setlearn.cli.console import show
-from setlearn.cli.options import IfUnknown, Model, Opening, Reading, Talking, Unknown
+from setlearn.cli.options import (
+    IfUnknown,
+    Model,
+    ModelOptions,
+    OtherRule,
+    OutputOptions,
+    ReadingOptions,
+    Unknown,
+)
 
 if TYPE_CHECKING:
     from setlearn.files import Row, Rows
@@ -37,32 +44,35 @@ def trace(
     known: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="ELEMENT", help="An element that is known from the start; may be given again."
+            metavar="ELEMENT", help="An element that is known from the start; may be repeated."
         ),
     ] = None,
     unknown: IfUnknown = Unknown.error,
+    rule: OtherRule = None,
     *,
-    reading: Reading,
-    opening: Opening,
-    talking: Talking,
+    reading: ReadingOptions,
+    loading: ModelOptions,
+    output: OutputOptions,
 ) -> None:
-    """Tell step by step how the set of one input comes about."""
-    from setlearn.cli.model_loading import model_for_input, opened_model
+    """Show step by step how the set of one input is built."""
+    from setlearn.cli.console import print_result
+    from setlearn.cli.model_loading import model_for_input, model_for_rows
     from setlearn.errors import ParameterError
 
     if text is not None and data is None:
         if row is not None:
             raise ParameterError(f"--row {row} is for a file, but --text is given; leave one out")
         record = _read_text(text)
-        found = model_for_input(model, opening, record, talking)
+        loaded = model_for_input(model, loading, record, output, rule=rule)
     elif data is not None and text is None:
         with reading.open(data) as rows:
-            found = opened_model(model, opening, rows, talking)
+            loaded = model_for_rows(model, loading, rows, output, rule=rule)
             record = _row_number(rows, row or 1)
     else:
-        raise ParameterError("give either a file or --text, to say what to trace")
-    told = found.trace(record, found.elements_named(known or []), unknown=unknown.value)
-    show(told, told.to_dict(), talking)
+        raise ParameterError("pass either a file or --text as the input to trace")
+    [known_elements] = loaded.as_elements([known or []])
+    steps = loaded.trace(record, known_elements, unknown=unknown.value)
+    print_result(steps, steps.to_dict(), output)
 
 
 def _row_number(rows: Rows, number: int) -> Row:
@@ -71,11 +81,11 @@ def _row_number(rows: Rows, number: int) -> Row:
     for count, row in enumerate(rows, 1):
         if count == number:
             return row
-    raise DataError(f"{rows.name} has {count} rows, but row {number} was asked for")
+    raise DataError(f"{rows.name} has {count} rows, so there is no row {number}")
 
 
 def _read_text(text: str) -> Any:
-    """A JSON object or list as such, and all else, numbers too, as the text that it is."""
+    """Read a JSON object or list as such, and anything else, also a number, as a text."""
     try:
         value = json.loads(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What makes a function a verb of the command line."""
+"""Turns a function into a verb of the command line."""
 
 from __future__ import annotations
 
@@ -8,32 +8,60 @@ from functools import wraps
 from inspect import Parameter, Signature, signature
 from typing import Any, get_type_hints
 
-from setlearn.cli.console import told_warnings
-from setlearn.cli.ending import told_errors
-from setlearn.cli.options import Talking
+import typer
+from typer.core import TyperCommand
 
-__all__ = ["verb"]
+from setlearn.cli.console import handled_errors, print_warnings
+from setlearn.cli.options import OutputOptions
+from setlearn.cli.part_names import fill_in_names
+
+__all__ = ["command_for"]
 
 
-def verb(function: Callable[..., None], *, interrupted: str = "interrupted") -> Callable[..., None]:
-    """Let typer see the options of each group among the parameters, and tell of all errors.
+class VerbCommand(TyperCommand):
+    """A command whose help texts name rules, learners and so on, filled in when help is shown."""
 
-    A parameter whose type is a dataclass, such as `Reading`, is a group: its fields become
-    options. ``interrupted`` is what Ctrl-C is answered with.
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help.
+
+        Parameters
+        ----------
+        ctx : typer.Context
+        formatter : click's HelpFormatter
+        """
+        for parameter in self.params:
+            text = getattr(parameter, "help", None)
+            if text:
+                parameter.help = fill_in_names(text)  # type: ignore[attr-defined]  # see above
+        super().format_help(ctx, formatter)
+
+
+def command_for(function: Callable[..., None]) -> Any:
+    """Return the command that runs a function.
+
+    A parameter whose type is a dataclass, such as `ReadingOptions`, is a group of options: each
+    field becomes an option.
     """
+    single = typer.Typer(add_completion=False, rich_markup_mode=None)
+    single.command(cls=VerbCommand)(_with_plain_options(function))
+    return typer.main.get_command(single)
+
+
+def _with_plain_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Give typer the fields of each group as parameters, and handle all errors."""
     hints = get_type_hints(function, include_extras=True)
     groups: dict[str, Any] = {}
     parameters: list[Parameter] = []
     for name, parameter in signature(function).parameters.items():
         if is_dataclass(hints[name]):
             groups[name] = hints[name]
-            of_fields = get_type_hints(hints[name], include_extras=True)
+            field_hints = get_type_hints(hints[name], include_extras=True)
             parameters += [
                 Parameter(
                     field.name,
                     Parameter.KEYWORD_ONLY,
                     default=field.default,
-                    annotation=of_fields[field.name],
+                    annotation=field_hints[field.name],
                 )
                 for field in fields(hints[name])
             ]
@@ -43,13 +71,13 @@ def verb(function: Callable[..., None], *, interrupted: str = "interrupted") -> 
 
     @wraps(function)
     def run(**given: Any) -> None:
-        talking = Talking(**{f.name: given[f.name] for f in fields(Talking)})
+        output = OutputOptions(**{f.name: given[f.name] for f in fields(OutputOptions)})
         for name, group in groups.items():
             given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
-        with told_errors(talking, interrupted=interrupted), told_warnings():
+        with handled_errors(output), print_warnings():
             function(**given)
 
-    del run.__wrapped__  # typer would look through it
-    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # as it is documented
+    del run.__wrapped__  # typer would use its signature
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # as inspect documents
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import _num_samples
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_array, get_tags
+from sklearn.utils.validation import _check_feature_names, _check_n_features, _num_samples
 
-from setlearn.errors import DataError, ParameterError
+from setlearn.errors import DataError, KindError, ParameterError
 from setlearn.estimators.base import (
     Ranking,
     RuleHolder,
@@ -23,7 +23,6 @@ from setlearn.estimators.base import (
     rule_facts,
 )
 from setlearn.estimators.completion import Completion
-from setlearn.estimators.label_inputs import one_sample
 from setlearn.estimators.label_space import LabelSpace, sparse_mask
 from setlearn.estimators.traces import LabelTrace
 from setlearn.metrics import mean_f1
@@ -32,7 +31,7 @@ from setlearn.rules import TopK
 from setlearn.scorers import LabelScorer
 from setlearn.set_reading import read_set
 
-__all__ = ["LabelPredictor"]
+__all__ = ["LabelPredictor", "check_inputs"]
 
 
 class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # sklearn has no types
@@ -42,10 +41,6 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
     classes_: NDArray[Any]
     scorer_: LabelScorer
     completion_: Completion | None
-
-    @abstractmethod
-    def _checked(self, X: Any) -> Any:
-        """X as the learner takes it, with the features that it was fitted on."""
 
     @property
     def task(self) -> Task:
@@ -213,4 +208,104 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
         self._check_fitted()
         if with_examples is None:
             with_examples = self.rule_.uses_examples
-        return self.scorer_.start(self._checked(X), known, with_examples=with_examples).nodes
+        allow_nan = get_tags(self.scorer_.estimator).input_tags.allow_nan
+        X = check_inputs(self, X, reset=False, allow_nan=allow_nan)
+        return self.scorer_.start(X, known, with_examples=with_examples).nodes
+
+
+def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool, allow_nan: bool) -> Any:
+    """X ready for the learner: numbers checked, everything else passed on as it is.
+
+    Texts, and tables that hold more than numbers, are the learner's own business (a pipeline
+    with a vectoriser or an encoder). ``reset`` records the features, else they are compared.
+    """
+    if isinstance(X, str | bytes):
+        raise KindError(f"X is the single text {X!r}; give a list of texts, such as [{X!r}]")
+    try:
+        if _num_samples(X) == 0:
+            raise DataError("X holds 0 samples; give at least one")
+        if _is_learners_own(X):
+            return X
+        numeric = _numeric(X)
+        if numeric:
+            _refuse_ragged(X)
+            checked = check_array(
+                X,
+                accept_sparse=("csr", "csc"),
+                ensure_all_finite="allow-nan" if allow_nan else True,
+                estimator=estimator,
+                input_name="X",
+                dtype="numeric",
+            )
+        _check_feature_names(estimator, X, reset=reset)
+        _check_n_features(estimator, checked if numeric else X, reset=reset)
+    except TypeError as error:
+        raise KindError(str(error)) from error
+    except ValueError as error:
+        raise error if isinstance(error, DataError) else DataError(_with_cure(error)) from error
+    # A learner that selects columns by name needs the table itself.
+    return X if hasattr(X, "columns") or not numeric else checked
+
+
+def one_sample(x: Any) -> Any:
+    """A single input as a batch of one."""
+    if isinstance(x, str):
+        return [x]
+    if hasattr(x, "to_frame") and not hasattr(x, "columns"):  # a row of a DataFrame
+        return x.to_frame().T.infer_objects()
+    thin = bool(sparse.issparse(x))
+    if thin:
+        x = x.reshape((1, -1)) if x.ndim == 1 else x  # a row of a sparse array has no second one
+    elif not hasattr(x, "columns") and np.ndim(x) == 1:
+        if isinstance(x, list) and len(x) == 1 and isinstance(x[0], str):
+            return x
+        x = np.asarray(x)[None, :]
+    n_samples = _num_samples(x)
+    if n_samples != 1:
+        raise DataError(
+            f"trace tells of one sample, got {n_samples}; pass a single row such as X[0]"
+        )
+    return x
+
+
+def _is_learners_own(X: Any) -> bool:
+    """Whether the samples are texts, or mappings as for DictVectorizer."""
+    if isinstance(X, list | tuple):
+        return all(isinstance(x, str | Mapping) for x in X)
+    if sparse.issparse(X) or hasattr(X, "columns") or not hasattr(X, "__array__"):
+        return False
+    array = np.asarray(X)
+    return array.ndim == 1 and len(array) > 0 and all(isinstance(x, str) for x in array.tolist())
+
+
+def _numeric(X: Any) -> bool:
+    if hasattr(X, "columns"):
+        return all(getattr(kind, "kind", "O") in "biuf" for kind in X.dtypes)
+    if sparse.issparse(X):
+        return True
+    if isinstance(X, np.ndarray) and X.ndim == 2:
+        strings = X.dtype.kind == "O" and any(isinstance(x, str) for x in X.flat)
+        return X.dtype.kind not in "US" and not strings
+    return True
+
+
+def _with_cure(error: ValueError) -> str:
+    """scikit-learn's own words, and what to do where they do not say so."""
+    said = str(error)
+    if "features, but" in said:
+        return f"{said} Give the features that fit was given, in their order."
+    return said
+
+
+def _refuse_ragged(X: Any) -> None:
+    if not isinstance(X, list | tuple):
+        return
+    if not all(isinstance(x, list | tuple | np.ndarray) for x in X):
+        return
+    widths = [len(x) for x in X]
+    for row, width in enumerate(widths):
+        if width != widths[0]:
+            raise DataError(
+                f"X is ragged: row {row} has {width} values but row 0 has {widths[0]}; "
+                "give every sample the same features"
+            )

@@ -18,12 +18,12 @@ from sklearn.utils.validation import _num_samples
 from setlearn.errors import DataError, ParameterError
 from setlearn.estimators.base import InputLayout
 from setlearn.estimators.completion import Completion
-from setlearn.estimators.label_inputs import check_inputs, params_for_learner
-from setlearn.estimators.label_predictor import LabelPredictor
+from setlearn.estimators.label_predictor import LabelPredictor, check_inputs
 from setlearn.estimators.label_problem import (
     LabelProblem,
     check_combination,
     check_examples,
+    params_for_learner,
     read_targets,
     refuse_fit_params,
 )
@@ -321,10 +321,6 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
 
     def _asks_for_one_element(self, space: LabelSpace) -> bool:
         return self.scores == "softmax" or space.kind == "classes"
-
-    def _checked(self, X: Any) -> Any:
-        allow_nan = get_tags(self._learner()).input_tags.allow_nan
-        return check_inputs(self, X, reset=False, allow_nan=allow_nan)
 
 
 def _kept_for_rules(nodes: Nodes, positive: Mask) -> tuple[Nodes, Mask] | None:

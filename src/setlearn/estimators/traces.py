@@ -253,6 +253,7 @@ def trace_growth(
     """
     above = [_branches(levels[0], 0, rule, vocabulary)]
     roots = above[0]
+    _mark_end(roots[END], not result)  # there it would mean the empty set
     for level, below in pairwise(levels):
         current = [_branches(below, row, rule, vocabulary) for row in range(len(below.nodes))]
         for row, (parent, token) in enumerate(zip(level.parent, level.token, strict=True)):

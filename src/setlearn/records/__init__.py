@@ -1,18 +1,18 @@
 """From the rows of a file to a fitted set predictor, and back."""
 
-from setlearn.records.bare_models import reading_x, record_model_for
-from setlearn.records.columns import Column, guess_columns
-from setlearn.records.kinds import Kind
-from setlearn.records.model import RecordModel
+from setlearn.estimators.base import Task
+from setlearn.records.cells import KINDS, Kind
+from setlearn.records.column_guesses import guess_columns
+from setlearn.records.columns import Column, as_rows
+from setlearn.records.model import RecordModel, reading_x, record_model_for
 from setlearn.records.plan import RecordPlan, plan_records
-from setlearn.records.readers import FeatureReader, RecordReader, TextReader
-from setlearn.records.rows import as_rows
-from setlearn.records.target_guess import guess_targets
-from setlearn.records.targets import TargetReader, Task
-from setlearn.records.text_features import TextFeatures
-from setlearn.records.text_guess import TokenSplit
+from setlearn.records.readers import FeatureReader, RecordReader, TextFeatures, TextReader
+from setlearn.records.target_guesses import guess_targets
+from setlearn.records.targets import TargetReader
+from setlearn.records.texts import TokenSplit
 
 __all__ = [
+    "KINDS",
     "Column",
     "FeatureReader",
     "Kind",

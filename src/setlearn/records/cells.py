@@ -1,46 +1,71 @@
-"""One value of one record: what it is as a number, a text, a vector, a bag or tokens."""
+"""One value of one record, and the kinds of values that a column can hold."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
 from setlearn.errors import DataError
 from setlearn.nodes import FloatArray
 
-__all__ = ["Cell", "as_list", "as_number", "as_text", "is_missing", "says_missing", "shown"]
+__all__ = [
+    "KINDS",
+    "Cell",
+    "Kind",
+    "as_list",
+    "as_number",
+    "as_text",
+    "guess_kind",
+    "is_missing",
+    "is_missing_word",
+    "short_repr",
+]
 
-MISSING_NUMBERS = {"na", "n/a", "nan", "null", "none", "-", "?"}
-"""What other programs write for a number that is not there."""
+Kind: TypeAlias = Literal["number", "category", "text", "vector", "bag", "tokens", "ignored"]
+"""How a column is read. A column of the kind "ignored" is not read."""
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+MISSING_WORDS = {"na", "n/a", "nan", "null", "none", "-", "?"}
+"""Words that other programs write for a missing number."""
 
 TRUTH = {"true": 1.0, "false": 0.0}
 
+MOST_CATEGORIES = 30
+MOST_CATEGORIES_PER_ROW = 0.2
+LONGEST_CATEGORY = 40
+"""A column with longer texts is a text, even if the texts repeat."""
+
+LEADING_ZERO = re.compile(r"\s*0\d+\s*$")
+"""Postcodes and similar codes, which would lose their leading zero as numbers."""
+
 
 def is_missing(value: object) -> bool:
-    """Whether nothing is there: None, nan, or a string of blanks."""
+    """Whether a value is None, nan, or a blank string."""
     if isinstance(value, str):
         return not value.strip()
     return value is None or (isinstance(value, float | np.floating) and value != value)
 
 
-def says_missing(value: object) -> bool:
-    """Whether a value is a word such as NA, which among numbers stands for nothing."""
-    return isinstance(value, str) and value.strip().lower() in MISSING_NUMBERS
+def is_missing_word(value: object) -> bool:
+    """Whether a value is a word such as NA, which marks a missing number."""
+    return isinstance(value, str) and value.strip().lower() in MISSING_WORDS
 
 
 def as_number(value: object) -> float | None:
-    """The finite number that a value is or spells, else None; true and false are 1 and 0."""
+    """Convert a value or its spelling to a finite number, else None; true and false are 1 and 0."""
     if isinstance(value, str):
         truth = TRUTH.get(value.strip().lower())
         if truth is not None:
             return truth
-        if "_" in value:  # which Python reads as a number, and nobody else does
+        if "_" in value:  # only Python reads 1_000 as a number
             return None
-    elif not isinstance(value, float | int | Real | np.bool_):  # the usual ones first, for speed
+    elif not isinstance(value, float | int | Real | np.bool_):  # the common types first, for speed
         return None
     try:
         number = float(value)
@@ -50,7 +75,7 @@ def as_number(value: object) -> float | None:
 
 
 def as_text(value: object) -> str | None:
-    """The text that a value is; for a number or a boolean, as JSON would spell it, else None."""
+    """Return a text as it is, a number or a boolean as JSON spells it, else None."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool | np.bool_):
@@ -59,20 +84,20 @@ def as_text(value: object) -> str | None:
 
 
 def as_list(value: object) -> list[Any] | None:
-    """The values of a list, a tuple or a 1-d array, else None."""
+    """Return the values of a list, a tuple or a 1-d array, else None."""
     if isinstance(value, np.ndarray):
         return value.tolist() if value.ndim == 1 else None
     return list(value) if isinstance(value, list | tuple) else None
 
 
-def shown(value: object) -> str:
-    """A value as messages show it, cut where it is long."""
-    text = repr(value).replace("\n", " ")  # which arrays have between rows
+def short_repr(value: object) -> str:
+    """Show a value in a message, cut off if it is long."""
+    text = repr(value).replace("\n", " ")  # arrays have line breaks between rows
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 class Cell(NamedTuple):
-    """One value, and where it stands, for messages."""
+    """One value, with its place and column for error messages."""
 
     place: str
     column: str
@@ -80,73 +105,73 @@ class Cell(NamedTuple):
 
     @property
     def missing(self) -> bool:
-        """Whether nothing is there."""
+        """Whether there is no value."""
         return is_missing(self.value)
 
     def number(self) -> float:
-        """The value as a number, nan where it is missing."""
-        if self.missing or says_missing(self.value):
+        """Read the value as a number; nan if it is missing."""
+        if self.missing or is_missing_word(self.value):
             return math.nan
         number = as_number(self.value)
         if number is None:
-            raise self.refused("is no finite number")
+            raise self.error("is not a finite number")
         return number
 
     def vector(self) -> FloatArray:
-        """The value as a vector, with nan where a number is missing."""
+        """Read the value as a vector, with nan for each missing number."""
         values = self.value if isinstance(self.value, np.ndarray) else as_list(self.value)
         try:
             vector = np.asarray(values, dtype=np.float64)
         except (ValueError, TypeError, OverflowError):
-            raise self.refused("is no list of numbers") from None
+            raise self.error("is not a list of numbers") from None
         if vector.ndim != 1 or np.isinf(vector).any():
-            raise self.refused("is no list of finite numbers")
+            raise self.error("is not a list of finite numbers")
         return vector
 
     def check(self, kind: str) -> None:
-        """Raise an error unless the value can be read as one of this kind, or is missing."""
-        if self.missing:
-            return
-        if kind == "number":
-            self.number()
-        elif kind == "vector":
-            self.vector()
-        elif kind == "bag":
-            self.bag()
-        elif kind == "tokens":
-            self.tokens()
-        else:
-            self.text()
+        """Raise a DataError if the value is there and cannot be read as this kind."""
+        if not self.missing:
+            readers = {
+                "number": self.number,
+                "vector": self.vector,
+                "bag": self.bag,
+                "tokens": self.tokens,
+            }
+            readers.get(kind, self.text)()
 
     def text(self) -> str:
-        """The value as a text."""
+        """Read the value as a text."""
         text = as_text(self.value)
         if text is None:
-            raise self.refused("is no text")
+            raise self.error("is not a text")
         return text
 
+    def text_or_empty(self) -> str:
+        """Read the value as a text; "" if it is missing."""
+        return "" if self.missing else self.text()
+
     def tokens(self) -> list[str]:
-        """The value as a list of tokens; a text is split at its spaces."""
+        """Read the value as a list of tokens; a text is split at spaces."""
         if isinstance(self.value, str):
             return self.value.split()
         values = as_list(self.value)
         tokens = None if values is None else [as_text(value) for value in values]
         if tokens is None or None in tokens:
-            raise self.refused("is no list of texts")
+            raise self.error("is not a list of texts")
         return tokens  # type: ignore[return-value]  # None has just been ruled out
 
     def bag(self) -> Mapping[str, float]:
-        """The value as weights by name, without those that are 0 or missing."""
+        """Read the value as weights by name, without those that are 0 or missing."""
         if not isinstance(self.value, Mapping):
-            raise self.refused("is no object with a number for each name")
+            raise self.error("is not an object with a number for each name")
         weights = {str(name): self._weight(name, value) for name, value in self.value.items()}
         return {name: weight for name, weight in weights.items() if weight}
 
-    def refused(self, why: str) -> DataError:
-        """The error that says where the value stands, and why it cannot be read."""
+    def error(self, problem: str) -> DataError:
+        """Make the error that says where the value is and why it cannot be read."""
         return DataError(
-            f"{self.place}: column {self.column!r} holds {shown(self.value)}, which {why}; "
-            "correct the value, leave it empty, or give the column another kind"
+            f"{self.place}: column {self.column!r} holds {short_repr(self.value)}, which "
+            f"{problem}; correct the value, leave it empty, or set another kind for the column"
         )
 
     def _weight(self, name: object, value: object) -> float:
@@ -155,7 +180,70 @@ class Cell(NamedTuple):
             return 0.0
         if number is None:
             raise DataError(
-                f"{self.place}: {name!r} in column {self.column!r} has the value {shown(value)}, "
-                "which is no finite number; correct it or leave it out"
+                f"{self.place}: {name!r} in column {self.column!r} has the value "
+                f"{short_repr(value)}, which is not a finite number; correct it or leave it out"
             )
         return number
+
+
+def guess_kind(values: Sequence[Any]) -> Kind | None:
+    """Guess the kind of a column from its values, none of them missing.
+
+    Examples
+    --------
+    >>> guess_kind([1, 2.5]), guess_kind(["red"] * 5), guess_kind([["a", "b"], ["c"]])
+    ('number', 'category', 'tokens')
+    """
+    if _are_numbers(values):
+        return "number"
+    if _all(values, lambda value: as_text(value) is not None):
+        return "category" if _are_categories(values) else "text"
+    if _all(values, _is_vector) and len({len(value) for value in values}) == 1:
+        return "vector"
+    if _all(values, _is_token_list):
+        return "tokens"
+    return "bag" if _all(values, _is_bag) else None
+
+
+def _all(values: Sequence[Any], holds: Callable[[Any], bool]) -> bool:
+    return all(map(holds, values))
+
+
+def _are_numbers(values: Sequence[Any]) -> bool:
+    """Whether these are numbers, some of them perhaps missing, and none a code such as 01234."""
+    present = [value for value in values if not is_missing_word(value)]
+    if not _all(present, lambda value: as_number(value) is not None and not _is_code(value)):
+        return False
+    # With only one distinct number, words such as "n/a" carry the information: a category.
+    return len(present) == len(values) or len(set(map(as_number, present))) > 1
+
+
+def _is_code(value: Any) -> bool:
+    return isinstance(value, str) and LEADING_ZERO.match(value) is not None
+
+
+def _are_categories(values: Sequence[Any]) -> bool:
+    texts = {as_text(value) or "" for value in values}
+    few = len(texts) <= min(MOST_CATEGORIES, MOST_CATEGORIES_PER_ROW * len(values))
+    return few and max(map(len, texts)) <= LONGEST_CATEGORY
+
+
+def _is_vector(value: Any) -> bool:
+    if isinstance(value, np.ndarray):  # its type says it for all numbers at once
+        return value.ndim == 1 and value.dtype.kind in "biuf"
+    numbers = as_list(value)
+    return numbers is not None and all(
+        number is None or (not isinstance(number, str) and as_number(number) is not None)
+        for number in numbers
+    )
+
+
+def _is_token_list(value: Any) -> bool:
+    tokens = as_list(value)
+    return tokens is not None and all(as_text(token) is not None for token in tokens)
+
+
+def _is_bag(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(
+        weight is None or as_number(weight) is not None for weight in value.values()
+    )

@@ -1,22 +1,36 @@
-"""The columns of records: which are inputs, and how each is read."""
+"""The columns of records: their names, how each is read, and rows made of what users pass."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from typing import Any
 
-from setlearn.errors import DataError, ParameterError
+from setlearn.errors import DataError, KindError
 from setlearn.files import Row
-from setlearn.records.cells import Cell, as_number, as_text, is_missing, says_missing, shown
-from setlearn.records.column_names import count_columns, no_column, resolve_names
-from setlearn.records.kinds import KINDS, Kind, guess_kind, is_constant
+from setlearn.records.cells import Cell, Kind, guess_kind, short_repr
 from setlearn.savable import savable
 
-__all__ = ["Column", "guess_columns", "inputs_of", "spread"]
+__all__ = [
+    "Column",
+    "as_rows",
+    "column_notes",
+    "count_columns",
+    "join_names",
+    "matching_columns",
+    "missing_column",
+    "read_columns",
+]
 
-MOST_LOOKED_AT = 5000
-"""Rows, spread over the data, that guesses are made from."""
+MOST_NAMES = 20
+"""Names in one message."""
+
+MOST_SINGLE_NOTES = 5
+"""With more columns than this that have the same description, one line describes them all."""
+NAMES_IN_NOTE = 3
 
 
 @savable()
@@ -29,9 +43,9 @@ class Column:
     name : str
     kind : Kind
     optional : bool
-        Whether it was absent from some training rows, so that it may be absent again.
+        Whether some training rows lacked the column, so that other rows may lack it too.
     remark : str
-        What people are told beside the kind.
+        What users are told in addition to the kind.
 
     Examples
     --------
@@ -47,160 +61,174 @@ class Column:
     @property
     def note(self) -> str:
         """The column in one line."""
-        return f"{self.name}: {self.said}"
+        return f"{self.name}: {self.description}"
 
     @property
-    def said(self) -> str:
-        """All that the line says but the name."""
+    def description(self) -> str:
+        """The kind and the remark."""
         return f"{self.kind} ({self.remark})" if self.remark else self.kind
 
     def cells(self, rows: Sequence[Row]) -> list[Cell]:
-        """The column's value in each row; a row without the column is an error."""
+        """Return the column's value in each row; a row without the column is an error."""
         if not self.optional:
             for row in rows:
                 if self.name not in row.record:
-                    raise no_column(self.name, row.record, where=row.place)
+                    raise missing_column(self.name, row.record, where=row.place)
         return [Cell(row.place, self.name, row.record.get(self.name)) for row in rows]
 
 
-def guess_columns(
-    rows: Sequence[Row],
-    *,
-    target_columns: Sequence[str] = (),
-    given: Mapping[str, Kind] | None = None,
-    inputs: Sequence[str] | None = None,
-    declared: Sequence[str] = (),
-) -> tuple[Column, ...]:
-    """Find out how each column is read, from values of some thousand rows.
-
-    Parameters
-    ----------
-    rows : sequence of Row
-    target_columns : names that are no inputs
-    given : kinds by name or pattern, which win over any guess
-    inputs : names or patterns, optional
-        The only columns to read, whatever kinds are given. They are read even if they look useless.
-    declared : names
-        Columns that the file itself declares as categories, whatever their values look like.
-
-    Examples
-    --------
-    >>> rows = [Row("", {"id": k, "size": k / 7, "tags": []}) for k in range(9)]
-    >>> [column.note for column in guess_columns(rows, target_columns=["tags"])]
-    ['id: ignored (an id by its name)', 'size: number']
-    """
-    counts = count_columns(rows)
-    kinds = _given_kinds(given or {}, counts, target_columns)
-    wanted = _wanted(inputs, counts, target_columns) if inputs else None
-    columns = []
-    for name in counts:
-        if name in target_columns:
-            continue
-        optional = counts[name] < len(rows)
-        if wanted is not None and name not in wanted:
-            columns.append(Column(name, "ignored", optional, "not among the inputs"))
-        elif name in kinds:
-            columns.append(Column(name, kinds[name], optional, "as asked"))
-        elif name in declared:
-            columns.append(Column(name, "category", optional, "declared by the file"))
-        else:
-            kind, remark = _guess(rows, name, must=wanted is not None)
-            columns.append(Column(name, kind, optional, remark))
-    return tuple(columns)
-
-
-def inputs_of(columns: Sequence[Column]) -> tuple[Column, ...]:
-    """The columns that are read."""
+def read_columns(columns: Sequence[Column]) -> tuple[Column, ...]:
+    """Return the columns that are read, without the ignored ones."""
     return tuple(column for column in columns if column.kind != "ignored")
 
 
-def spread(n_rows: int) -> range:
-    """The numbers of some thousand rows at most, from all over the data."""
-    return range(0, n_rows, -(-n_rows // MOST_LOOKED_AT) or 1)
+def column_notes(columns: Sequence[Column]) -> list[str]:
+    """Describe all columns in a few lines, in their order.
+
+    Examples
+    --------
+    >>> column_notes([Column(f"x{k}", "number") for k in range(100)])
+    ['x0, x1, x2 and 97 more: number']
+    """
+    groups: dict[str, list[Column]] = defaultdict(list)
+    for column in columns:
+        groups[column.description].append(column)
+    notes = []
+    for column in columns:
+        group = groups[column.description]
+        if len(group) <= MOST_SINGLE_NOTES:
+            notes.append(column.note)
+        elif column is group[0]:
+            names = ", ".join(other.name for other in group[:NAMES_IN_NOTE])
+            notes.append(f"{names} and {len(group) - NAMES_IN_NOTE} more: {column.description}")
+    return notes
 
 
-def _given_kinds(
-    given: Mapping[str, Kind], there: Mapping[str, int], target_columns: Sequence[str]
-) -> dict[str, Kind]:
-    kinds: dict[str, Kind] = {}
-    for pattern, kind in given.items():
-        if kind not in KINDS:
-            raise ParameterError(
-                f"the kind of column {pattern!r} must be one of {', '.join(KINDS)}, got {kind!r}"
-            )
-        kinds |= dict.fromkeys(_wanted([pattern], there, target_columns), kind)
-    return kinds
+def count_columns(rows: Sequence[Row]) -> Counter[str]:
+    """Count the rows that have each column, in the order in which columns first appear."""
+    counts: Counter[str] = Counter()
+    for row in rows:
+        counts.update(row.record.keys())
+    return counts
 
 
-def _wanted(
-    names: Sequence[str], there: Mapping[str, int], target_columns: Sequence[str]
-) -> list[str]:
+def matching_columns(names: Iterable[str], columns: Iterable[str]) -> list[str]:
+    """Find the columns that names and patterns such as ``tag_*`` stand for.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Names or patterns. If a column has the same name as a pattern, only that column is meant.
+    columns : iterable of str
+        The columns that exist.
+
+    Returns
+    -------
+    list of str
+        Each column once.
+
+    Raises
+    ------
+    DataError
+        If a name or pattern matches no column.
+    """
+    columns = list(columns)
+    matching: dict[str, None] = {}
     for name in names:
-        if name in target_columns:
-            raise ParameterError(
-                f"column {name!r} is the target, so it cannot be an input too; leave it out"
-            )
-    return [name for name in resolve_names(names, there) if name not in target_columns]
+        matches = [name] if name in columns else [c for c in columns if fnmatchcase(c, name)]
+        if not matches:
+            raise missing_column(name, columns)
+        matching.update(dict.fromkeys(matches))
+    return list(matching)
 
 
-def _guess(rows: Sequence[Row], name: str, *, must: bool) -> tuple[Kind, str]:
-    """The kind and a remark; a column that ``must`` be read is not ignored."""
-    looked_at = spread(len(rows))
-    values = {k: rows[k].record.get(name) for k in looked_at}
-    present = [value for value in values.values() if not is_missing(value)]
-    useless = "" if must else _useless(name, values, present)
-    if useless:
-        return "ignored", useless
-    if not present:
-        raise DataError(f"column {name!r} is always empty; leave it out of the inputs")
-    kind = guess_kind(present)
-    if kind == "number":
-        return kind, _said_of_missing([row.record.get(name) for row in rows])
-    if kind is not None:
-        return kind, _remark(kind, present)
-    if must:
-        raise DataError(
-            f"no kind of column takes all values of {name!r}, such as {shown(present[0])}; "
-            "write them alike, or leave the column out of the inputs"
+def missing_column(name: str, columns: Iterable[str], where: str = "the data") -> DataError:
+    """Make the error for a missing column; it lists the columns, the closest match first.
+
+    Parameters
+    ----------
+    name : str
+        The missing column.
+    columns : iterable of str
+        The columns that exist.
+    where : str, default="the data"
+        Where the column was looked for.
+
+    Returns
+    -------
+    DataError
+    """
+    columns = list(columns)
+    close = get_close_matches(name, columns, n=1)
+    suggestion = f"; did you mean {close[0]!r}?" if close else ";"
+    ordered = [*close, *(column for column in columns if column not in close)]
+    return DataError(
+        f"{where}: there is no column {name!r}{suggestion} the columns are {join_names(ordered)}"
+    )
+
+
+def join_names(names: Sequence[str]) -> str:
+    """List names in one line, cut off if there are too many to read."""
+    if not names:
+        return "(none)"
+    more = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def as_rows(records: Any, columns: Sequence[Column] = ()) -> list[Row]:
+    """Make rows of records, each with a place for error messages.
+
+    Parameters
+    ----------
+    records : iterable of Row or dict, DataFrame, or iterable of values
+        Plain values are allowed if exactly one column is read.
+    columns : sequence of Column, optional
+        The columns that will be read.
+
+    Returns
+    -------
+    list of Row
+
+    Raises
+    ------
+    KindError
+        If a record is neither a row, a dict, nor the value of a single column.
+    DataError
+        If there are no records.
+
+    Examples
+    --------
+    >>> as_rows(["a text"], [Column("title", "text")])
+    [Row(place='record 0', record={'title': 'a text'})]
+    """
+    if hasattr(records, "to_dict") and hasattr(records, "columns"):
+        records = records.to_dict("records")
+    if isinstance(records, str | bytes | Mapping | Row) or not isinstance(records, Iterable):
+        raise KindError(
+            f"expected a list of records, got the single value {short_repr(records)}; "
+            "put it in a list"
         )
-    return "ignored", f"no kind takes values such as {shown(present[0])}"
+    rows = [_as_row(number, record, columns) for number, record in enumerate(records)]
+    if not rows:
+        raise DataError("there are 0 records; pass at least one")
+    return rows
 
 
-def _remark(kind: Kind, present: Sequence[Any]) -> str:
-    if kind == "category":
-        return f"{len(set(map(as_text, present)))} different"
-    return f"{len(present[0])} numbers" if kind == "vector" else ""
+def _as_row(number: int, record: Any, columns: Sequence[Column]) -> Row:
+    if isinstance(record, Row):
+        return record
+    place = f"record {number}"
+    if isinstance(record, Mapping) and not _is_bag_value(record, columns):
+        return Row(place, {str(name): value for name, value in record.items()})
+    if len(columns) != 1:
+        names = join_names([column.name for column in columns])
+        needed = f"the columns {names}" if columns else "all columns"
+        raise KindError(f"{place} is {short_repr(record)}; pass a dict with {needed}")
+    return Row(place, {columns[0].name: record})
 
 
-def _said_of_missing(values: Sequence[Any]) -> str:
-    words = [value for value in values if says_missing(value)]
-    if not words:
-        return ""
-    how_many = (
-        "1 value such as {} is" if len(words) == 1 else f"{len(words)} values such as {{}} are"
-    )
-    return f"{how_many.format(repr(words[0]))} missing"
-
-
-def _useless(name: str, values: Mapping[int, Any], present: Sequence[Any]) -> str:
-    """Why there is nothing to learn from a column, or ""."""
-    if not present:
-        return "always empty"
-    if name.lower() == "id" or name.lower().endswith("_id"):
-        return "an id by its name"
-    if len(values) < 2:
-        return ""
-    if _numbers_the_rows(values):
-        return "numbers the rows"
-    constant = len(present) == len(values) and is_constant(present)
-    return "always the same" if constant else ""
-
-
-def _numbers_the_rows(values: Mapping[int, Any]) -> bool:
-    numbers = [as_number(value) for value in values.values()]
-    first = numbers[0]
-    return (
-        first is not None
-        and first in (0, 1)
-        and all(number == first + k for k, number in zip(values, numbers, strict=True))
-    )
+def _is_bag_value(record: Mapping[Any, Any], columns: Sequence[Column]) -> bool:
+    """Whether a mapping is the value of the only column, not a record."""
+    if len(columns) != 1 or columns[0].kind != "bag":
+        return False
+    return columns[0].name not in record and guess_kind([record]) == "bag"

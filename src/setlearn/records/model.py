@@ -1,28 +1,38 @@
-"""A fitted set predictor that reads records and answers in sets."""
+"""A fitted set predictor that reads records, and the columns that other predictors read."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
+import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
+from setlearn.errors import DataError, ParameterError
+from setlearn.estimators.base import (
+    InputLayout,
+    Ranking,
+    RuleHolder,
+    SetPredictor,
+    Task,
+    Trace,
+    Unknown,
+)
 from setlearn.files import Row
-from setlearn.records.other_targets import other_targets, spelled_as_labels
-from setlearn.records.readers import FeatureReader, RecordReader, TextReader
-from setlearn.records.rows import as_rows
-from setlearn.records.targets import TargetReader, Task
+from setlearn.nodes import Mask, Nodes
+from setlearn.records.cells import as_number, guess_kind
+from setlearn.records.columns import Column, as_rows, join_names, matching_columns
+from setlearn.records.readers import FeatureReader, NumericEncoder, RecordReader, TextReader
+from setlearn.records.target_guesses import USUAL_NAMES
+from setlearn.records.targets import USUAL_SEPARATOR, TargetReader
 from setlearn.rules import Rule
 from setlearn.savable import savable
-from setlearn.vocabulary import read_elements
 
-if TYPE_CHECKING:
-    from setlearn.estimators.base import Ranking, Trace, Unknown
-    from setlearn.estimators.sequence_set_generator import SequenceSetGenerator
-    from setlearn.estimators.set_classifier import SetClassifier
+__all__ = ["RecordModel", "reading_x", "record_model_for"]
 
-__all__ = ["RecordModel"]
+USUAL_INPUT = "x"
 
 
 @savable(
@@ -37,18 +47,19 @@ __all__ = ["RecordModel"]
     },
 )
 @dataclass(frozen=True, slots=True, eq=False)
-class RecordModel:
-    """Reads records, and predicts the set of each.
+class RecordModel(SetPredictor):
+    """A set predictor whose inputs are records.
 
-    A record is a row of a file, a dict, or, where the model reads one column alone, a bare value
-    such as a text. Columns that it does not read may be there or not.
+    A record is a row of a file, a dict, or, if the model reads a single column, a plain value
+    such as a text. Records may have columns that the model does not read. The verbs are those of
+    every `SetPredictor`, and answers are always frozensets.
 
     Attributes
     ----------
     reader : FeatureReader or TextReader
-        From records to the model's inputs.
+        Turns records into the model's inputs.
     targets : TargetReader
-        How the sets of records are written.
+        Reads the sets of records.
     model : SetClassifier or SequenceSetGenerator
         The fitted model itself.
 
@@ -67,94 +78,291 @@ class RecordModel:
 
     reader: RecordReader
     targets: TargetReader
-    model: SetClassifier | SequenceSetGenerator
+    model: RuleHolder
 
     @property
     def task(self) -> Task:
-        """Whether elements are labels or sequences."""
-        return self.targets.task
+        """What the elements of the sets are."""
+        return self.model.task
+
+    @property
+    def elements_(self) -> list[Hashable] | None:
+        """The labels; None if elements are sequences."""
+        return self.model.elements_
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """The labels, if elements are labels."""
-        classes: NDArray[Any] = self.model.classes_
+        """The labels as an array, as in scikit-learn; only for labels."""
+        classes: NDArray[Any] = self.model.classes_  # type: ignore[attr-defined]  # labels only
         return classes
 
     @property
     def rule_(self) -> Rule:
         """The fitted rule."""
-        rule: Rule = self.model.rule_
-        return rule
+        return self.model.rule_
 
-    def predict(self, records: Any) -> list[frozenset[Hashable]]:
-        """Predict the set of each record."""
-        return self.model.predict_sets(self._inputs(records))
+    def predict(self, X: Any) -> list[frozenset[Any]]:
+        return self.predict_sets(X)
 
-    def predict_ranked(self, records: Any, *, top: int | None = None) -> list[Ranking]:
-        """List the elements of each predicted set with their scores, best first.
+    def predict_sets(self, X: Any) -> list[frozenset[Any]]:
+        return self.model.predict_sets(self._inputs(X))
 
-        With ``top``, list that many of the best elements instead.
+    def predict_ranked(self, X: Any, *, top: int | None = None) -> list[Ranking]:
+        return self.model.predict_ranked(self._inputs(X), top=top)
+
+    def complete(self, X: Any, known: Any, *, unknown: Unknown = "error") -> list[frozenset[Any]]:
+        others = self.model.complete(self._inputs(X), known, unknown=unknown)
+        return others if isinstance(others, list) else self._sets_of_indicator(others)
+
+    def trace(self, x: Any, known: Any = (), *, unknown: Unknown = "error") -> Trace:
+        return self.model.trace(self._inputs([x])[0], known, unknown=unknown)
+
+    def with_rule(self, rule: Rule, X: Any = None, y: Any = None) -> Self:
+        """Return a copy of this model with the same scores under another rule.
+
+        Parameters
+        ----------
+        rule : Rule
+        X : iterable of records, optional
+            Records to fit the rule on, if it needs a fit.
+        y : iterable of sets, optional
+            The true sets of these records. By default they are read from the records.
+
+        Returns
+        -------
+        RecordModel
+
+        Raises
+        ------
+        ParameterError
+            If the rule needs a fit and there are no samples for it.
         """
-        return self.model.predict_ranked(self._inputs(records), top=top)
+        inputs, sets = self._samples(X, y)
+        return replace(self, model=self.model.with_rule(rule, inputs, sets))
+
+    def choice_points(self, X: Any = None, y: Any = None) -> tuple[Nodes, Mask]:
+        """Return scored choice points and their right choices, which rules are fitted on.
+
+        Parameters
+        ----------
+        X : iterable of records, optional
+            By default the samples that ``fit`` has kept.
+        y : iterable of sets, optional
+            The true sets of these records. By default they are read from the records.
+
+        Returns
+        -------
+        nodes : Nodes
+        positive : mask of shape (n, choices)
+        """
+        return self.model.choice_points(*self._samples(X, y))
 
     def facts(self) -> dict[str, Any]:
-        """Describe the fitted model in a few words and numbers."""
         return self.model.facts()
 
-    def complete(
-        self, records: Any, known: Any, *, unknown: Unknown = "error"
-    ) -> list[frozenset[Hashable]]:
-        """Given these elements, what else? One set of known elements per record."""
-        return self._as_sets(self.model.complete(self._inputs(records), known, unknown=unknown))
+    def choice_names(self) -> list[str]:
+        return self.model.choice_names()
 
-    def trace(self, record: Any, known: Any = (), *, unknown: Unknown = "error") -> Trace:
-        """Show step by step how the set of one record is built."""
-        return self.model.trace(self._inputs([record])[0], known, unknown=unknown)
+    def as_elements(self, sets: Iterable[Iterable[Hashable]]) -> list[frozenset[Hashable]]:
+        return self.model.as_elements(sets)
+
+    def input_layout(self) -> InputLayout:
+        """Return what the model reads from a record: the names of the columns."""
+        layout = self.model.input_layout()
+        return layout._replace(names=[column.name for column in self.reader.columns])
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean F1 of the predicted sets.
+
+        Parameters
+        ----------
+        X : iterable of records
+        y : iterable of sets, optional
+            The true sets. By default they are read from the records.
+
+        Returns
+        -------
+        float
+        """
+        records = as_rows(X, self.reader.columns)
+        return SetPredictor.score(self, records, self.true_sets(records) if y is None else y)
 
     def true_sets(self, records: Any) -> list[frozenset[Hashable]]:
-        """The sets that records are labelled with, spelled as predicted ones are."""
-        sets = [self.targets.read(row) for row in as_rows(records, self.reader.columns)]
-        if self.task == "labels":
-            return spelled_as_labels(sets, self._labels())
-        return read_elements(sets, self.model.vocabulary_.tokeniser, "the targets")
+        """Read the sets of records, with elements spelled as in predictions."""
+        rows = as_rows(records, self.reader.columns)
+        return self.as_elements([self.targets.read(row) for row in rows])
 
     def known_sets(self, records: Any, column: str) -> list[frozenset[Hashable]]:
-        """The sets that stand in a column and are written like targets, to be completed."""
-        rows = as_rows(records, self.reader.columns)
-        sets = [self.targets.read_column(row, column) for row in rows]
-        return spelled_as_labels(sets, self._labels())
+        """Read known elements from a column that is written like the targets.
 
-    def elements_named(self, names: Iterable[Hashable]) -> frozenset[Hashable]:
-        """Elements by how people spell them: for "3", the label 3 if there is one."""
-        return spelled_as_labels([names], self._labels())[0]
+        Parameters
+        ----------
+        records : iterable of records
+        column : str
+
+        Returns
+        -------
+        list of frozenset
+            With elements spelled as in predictions.
+        """
+        rows = as_rows(records, self.reader.columns)
+        return self.as_elements([self.targets.read_column(row, column) for row in rows])
 
     def reading_targets(
         self, row: Row, target: Sequence[str] | None, separator: str | None
     ) -> RecordModel:
-        """The same model, for rows like this one whose sets stand elsewhere or are written so.
+        """Return the same model for rows whose sets are in other columns or written differently.
 
         Parameters
         ----------
         row : Row
-        target : names or patterns, or None for the columns of training
-            Several columns are one a label.
+            One of these rows.
+        target : sequence of names or patterns, or None
+            None keeps the columns of training. Several columns are read as one per label.
         separator : str or None
-            What stands between the elements of a text; "" keeps texts whole, None is as before.
+            What separates the elements of a text; "" keeps texts whole, None changes nothing.
+
+        Returns
+        -------
+        RecordModel
         """
-        targets = other_targets(self.targets, self._labels(), row, target, separator)
+        targets = self.targets.for_other_columns(row, target, separator, self.elements_ or [])
         return replace(self, targets=targets)
 
-    def _labels(self) -> list[Hashable]:
-        """The labels; none if elements are sequences."""
-        return self.classes_.tolist() if self.task == "labels" else []
+    def _sets_of_indicator(self, indicator: Any) -> list[frozenset[Any]]:
+        """Turn the answers of a model that was fitted on an indicator into sets."""
+        rows = sparse.csr_array(indicator != 0)
+        parts = np.split(rows.indices, rows.indptr[1:-1])
+        elements = self.elements_ or []
+        return [frozenset(elements[k] for k in part) for part in parts]
 
     def _inputs(self, records: Any) -> Any:
         return self.reader.read(as_rows(records, self.reader.columns))
 
-    def _as_sets(self, answer: Any) -> list[frozenset[Hashable]]:
-        """Answers as sets, also of an estimator that was fitted on an indicator or on classes."""
-        if isinstance(answer, list):
-            return answer
-        from scipy import sparse
+    def _samples(self, records: Any, y: Any) -> tuple[Any, Any]:
+        if records is None:
+            return None, y
+        rows = as_rows(records, self.reader.columns)
+        return self.reader.read(rows), self.true_sets(rows) if y is None else y
 
-        return self.model.space_.answer_sets(sparse.csr_array(answer != 0))
+
+def record_model_for(
+    model: RuleHolder | RecordModel, row: Row, inputs: Sequence[str] | None = None
+) -> tuple[RecordModel, list[str]]:
+    """Make a model that reads records of any fitted predictor.
+
+    Parameters
+    ----------
+    model : fitted SetClassifier, SequenceSetGenerator or RecordModel
+        A `RecordModel` is returned as it is.
+    row : Row
+        The first row of the file.
+    inputs : sequence of names or patterns, optional
+        The columns to read. By default those that the model was fitted on, the column x, or all
+        columns but the target.
+
+    Returns
+    -------
+    model : RecordModel
+    notes : list of str
+        Which columns are read, for users.
+
+    Raises
+    ------
+    DataError
+        If the model cannot read these columns.
+    ParameterError
+        If ``inputs`` are given for a `RecordModel`, which has its own columns.
+
+    Examples
+    --------
+    >>> from setlearn import SetClassifier
+    >>> from setlearn.rules import TopK
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]
+    >>> plain = SetClassifier(rule=TopK(1), random_state=0).fit(X, [{"a"}, {"b"}, {"b"}, {"a"}])
+    >>> model, notes = record_model_for(plain, Row("", {"height": 1.0, "width": 0.5}))
+    >>> notes
+    ['inputs: height, width (all columns but the target)']
+    >>> model.predict([{"height": 1.0, "width": 0.0}])
+    [frozenset({'b'})]
+    """
+    if isinstance(model, RecordModel):
+        if inputs:
+            columns = join_names([column.name for column in model.reader.columns])
+            raise ParameterError(
+                f"inputs are for models without columns, but this one reads {columns}; "
+                "leave them out"
+            )
+        return model, []
+    layout = model.input_layout()
+    names, reason = _input_names(layout, row, inputs)
+    target = next((name for name in USUAL_NAMES if name in row.record), "labels")
+    targets = TargetReader((target,), USUAL_SEPARATOR, model.task)
+    notes = [f"inputs: {join_names(names)} ({reason})"]
+    return RecordModel(_reader(layout, row, names), targets, model), notes
+
+
+def reading_x(model: RuleHolder | RecordModel) -> RecordModel:
+    """Make a model that reads records with the single column x, or plain values of it.
+
+    A `RecordModel` is returned as it is.
+
+    Examples
+    --------
+    >>> from setlearn import SetClassifier
+    >>> from setlearn.rules import TopK
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]
+    >>> plain = SetClassifier(rule=TopK(1), random_state=0).fit(X, [{"a"}, {"b"}, {"b"}, {"a"}])
+    >>> reading_x(plain).predict([[1.0, 0.0], {"x": [0.0, 0.0]}])
+    [frozenset({'b'}), frozenset({'a'})]
+    """
+    if isinstance(model, RecordModel):
+        return model
+    layout = model.input_layout()
+    if layout.n_features is not None:
+        example: Any = [0.0] * layout.n_features
+    else:
+        example = ["a", "token"] if layout.tokens else "a text"
+    return record_model_for(model, Row("", {USUAL_INPUT: example}))[0]
+
+
+def _input_names(
+    layout: InputLayout, row: Row, inputs: Sequence[str] | None
+) -> tuple[list[str], str]:
+    columns = list(row.record)
+    if inputs:
+        return matching_columns(inputs, columns), "as given"
+    if layout.names is not None and USUAL_INPUT not in columns:
+        return matching_columns(layout.names, columns), "as in training"
+    if USUAL_INPUT in columns:
+        return [USUAL_INPUT], "by its name"
+    others = [name for name in columns if name not in USUAL_NAMES]
+    return others or columns, "all columns but the target"
+
+
+def _reader(layout: InputLayout, row: Row, names: Sequence[str]) -> RecordReader:
+    width = layout.n_features
+    first = row.record[names[0]]
+    if width is None:
+        if len(names) > 1:
+            raise DataError(
+                f"{row.place}: the model reads one text, but there are {len(names)} columns "
+                f"({join_names(names)}); name one of them as the input"
+            )
+        is_list = guess_kind([first]) in ("tokens", "vector")
+        return TextReader(Column(names[0], "tokens" if is_list else "text"))
+    if len(names) == 1 and as_number(first) is None:
+        return FeatureReader((_numeric_encoder(Column(names[0], "vector"), width),))
+    if len(names) != width:
+        raise DataError(
+            f"{row.place}: the model reads {width} numbers, but there are {len(names)} columns "
+            f"({join_names(names)}); name the columns to read as inputs, or put the numbers in a "
+            f"list called {USUAL_INPUT}"
+        )
+    return FeatureReader(tuple(_numeric_encoder(Column(name, "number"), 1) for name in names))
+
+
+def _numeric_encoder(column: Column, width: int) -> NumericEncoder:
+    # Nothing is known about the training data, so missing numbers become 0.
+    zeros = np.zeros(width)
+    return NumericEncoder(column, zeros, zeros, zeros)

@@ -1,27 +1,24 @@
-"""The plan by which records become a model: guessed from the data, said, and overrulable."""
+"""The plan for turning records into a model: guessed from the data, unless set by the user."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sklearn.base import clone
 
 from setlearn.errors import DataError, ParameterError
+from setlearn.estimators.base import RuleHolder, Task
 from setlearn.files import Row
-from setlearn.records.column_notes import column_notes
-from setlearn.records.columns import Column, guess_columns, inputs_of
-from setlearn.records.kinds import Kind
+from setlearn.records.cells import Kind
+from setlearn.records.column_guesses import guess_columns
+from setlearn.records.columns import Column, as_rows, column_notes, read_columns
 from setlearn.records.model import RecordModel
-from setlearn.records.readers import FeatureReader, RecordReader, TextReader
-from setlearn.records.rows import as_rows
-from setlearn.records.target_guess import guess_targets
-from setlearn.records.targets import TargetReader, Task
-from setlearn.records.text_features import TextFeatures
-from setlearn.records.text_guess import TokenSplit, plan_features, plan_tokens
-
-if TYPE_CHECKING:
-    from setlearn.estimators.sequence_set_generator import SequenceSetGenerator
-    from setlearn.estimators.set_classifier import SetClassifier
+from setlearn.records.readers import FeatureReader, RecordReader, TextFeatures, TextReader
+from setlearn.records.target_guesses import guess_targets
+from setlearn.records.targets import TargetReader
+from setlearn.records.texts import TokenSplit, plan_texts
 
 __all__ = ["RecordPlan", "plan_records"]
 
@@ -33,7 +30,7 @@ class RecordPlan:
     Attributes
     ----------
     columns : tuple of Column
-        Every column but the target, those that are ignored too.
+        All columns but the target, also the ignored ones.
     targets : TargetReader
         How the sets are read.
     text : dict
@@ -41,7 +38,7 @@ class RecordPlan:
     tokens : pair of {"char", "word"}, or None
         For sequences: how inputs and elements are split. Pass it to `SequenceSetGenerator`.
     notes : tuple of str
-        What was decided, a line each.
+        What was decided, one line per decision.
 
     Examples
     --------
@@ -58,34 +55,45 @@ class RecordPlan:
 
     @property
     def task(self) -> Task:
-        """Which model is needed: for "labels" a `SetClassifier`, else a `SequenceSetGenerator`."""
+        """What the elements are, "labels" or "sequences"."""
         return self.targets.task
 
     @property
     def inputs(self) -> tuple[Column, ...]:
         """The columns that are read."""
-        return inputs_of(self.columns)
+        return read_columns(self.columns)
 
-    def fit(self, records: Any, model: SetClassifier | SequenceSetGenerator) -> RecordModel:
-        """Fit a copy of the model on all or some of the records that the plan was made for."""
-        from sklearn.base import clone
+    def fit(self, records: Any, model: RuleHolder) -> RecordModel:
+        """Fit a copy of a model on all or some of the records that the plan was made for.
 
-        from setlearn.estimators.sequence_set_generator import SequenceSetGenerator
-        from setlearn.estimators.set_classifier import SetClassifier
+        Parameters
+        ----------
+        records : iterable of Row or dict, or DataFrame
+        model : SetClassifier or SequenceSetGenerator
+            The model, not yet fitted.
 
-        needed = SetClassifier if self.task == "labels" else SequenceSetGenerator
-        if not isinstance(model, needed):
+        Returns
+        -------
+        RecordModel
+
+        Raises
+        ------
+        ParameterError
+            If the model is for another task.
+        """
+        if model.task != self.task:
             raise ParameterError(
-                f"the elements are {self.task}, which need a {needed.__name__}, "
-                f"got {type(model).__name__}; pass one, or plan for the other task"
+                f"the elements are {self.task}, but a {type(model).__name__} predicts "
+                f"{model.task}; pass a model for {self.task}, or plan for the other task"
             )
         rows = as_rows(records)
         reader = self._reader(rows)
-        fitted = clone(model).fit(reader.read(rows), [self.targets.read(row) for row in rows])
+        sets = [self.targets.read(row) for row in rows]
+        fitted = clone(model).fit(reader.read(rows), sets)
         return RecordModel(reader, self.targets, fitted)
 
     def problem_with(self, row: Row) -> str | None:
-        """What cannot be read in a row, its set or one of the inputs; None if all can."""
+        """Say what cannot be read in a row, its set or an input; None if all can be read."""
         try:
             self.targets.read(row)
             for column in self.inputs:
@@ -96,7 +104,8 @@ class RecordPlan:
         return None
 
     def _reader(self, rows: Sequence[Row]) -> RecordReader:
-        if self.task == "sequences" and self.inputs[0].kind in ("text", "tokens"):
+        # Only plans for sequences have tokens.
+        if self.tokens is not None and self.inputs[0].kind in ("text", "tokens"):
             return TextReader(self.inputs[0])
         return FeatureReader.fit(rows, self.inputs, self.text)
 
@@ -113,17 +122,30 @@ def plan_records(
     text: TextFeatures | None = None,
     tokens: TokenSplit | tuple[TokenSplit, TokenSplit] | None = None,
 ) -> RecordPlan:
-    """Look at records and decide how to read them; whatever is given is not guessed.
+    """Decide how to read records; only what is not given is guessed.
 
     Parameters
     ----------
-    records : Rows, dicts or a DataFrame
-    target, separator, task : how to read the sets, as `guess_targets` tells
-    inputs, kinds, declared : which columns to read, and as what, as `guess_columns` tells
+    records : iterable of Row or dict, or DataFrame
+    target, separator, task
+        How to read the sets; see `guess_targets`.
+    inputs, kinds, declared
+        Which columns to read, and as which kinds; see `guess_columns`.
     text : {"tfidf", "words", "chars"}, optional
         How texts become features, if elements are labels.
     tokens : {"char", "word"} or a pair of them, optional
-        How texts are split, if elements are sequences; a pair speaks of inputs and of elements.
+        How texts are split, if elements are sequences; a pair is for inputs and elements.
+
+    Returns
+    -------
+    RecordPlan
+
+    Raises
+    ------
+    DataError
+        If the records cannot be read in this way.
+    ParameterError
+        If parameters are unknown or contradict each other.
 
     Examples
     --------
@@ -143,24 +165,9 @@ def plan_records(
     columns = guess_columns(
         rows, target_columns=targets.columns, given=kinds, inputs=inputs, declared=declared
     )
-    if not inputs_of(columns):
-        ignored = "; ".join(column_notes(columns)) or "there are no others than the target"
-        raise DataError(f"no column is left to predict from: {ignored}; name some as inputs")
-    pair: tuple[TokenSplit, TokenSplit] | None = None
-    features: dict[str, TextFeatures] = {}
-    if targets.task == "labels":
-        if tokens is not None:
-            raise ParameterError(
-                f"tokens is for sequences, but the elements are labels, got {tokens!r}; "
-                'leave it out, or set task="sequences"'
-            )
-        columns, features = plan_features(rows, columns, text)
-    else:
-        if text is not None:
-            raise ParameterError(
-                f"text is for labels, but the elements are sequences, got {text!r}; "
-                'leave it out, or set task="labels"'
-            )
-        columns, pair, said = plan_tokens(rows, columns, targets, tokens)
-        notes += said
-    return RecordPlan(columns, targets, features, pair, (*notes, *column_notes(columns)))
+    if not read_columns(columns):
+        ignored = "; ".join(column_notes(columns)) or "the target is the only column"
+        raise DataError(f"there is no column to predict from: {ignored}; name some as inputs")
+    texts = plan_texts(rows, columns, targets, text=text, tokens=tokens)
+    notes += [*texts.notes, *column_notes(texts.columns)]
+    return RecordPlan(texts.columns, targets, texts.features, texts.tokens, tuple(notes))

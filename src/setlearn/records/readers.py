@@ -1,35 +1,211 @@
-"""From records to the X of an estimator: features for labels, texts or tokens for sequences."""
+"""From records to the X of an estimator: features for labels, texts or tokens for sequences.
+
+An encoder turns one column into features; a reader turns whole records into inputs.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
+from setlearn.errors import DataError
 from setlearn.files import Row
 from setlearn.nodes import FloatArray
+from setlearn.records.cells import Cell
 from setlearn.records.columns import Column
-from setlearn.records.encoders import Encoder, KeyEncoder, NumericEncoder
-from setlearn.records.text_features import TextEncoder, TextFeatures, read_text
 from setlearn.savable import savable
 
-__all__ = ["FeatureReader", "RecordReader", "TextReader"]
+__all__ = [
+    "Encoder",
+    "FeatureReader",
+    "KeyEncoder",
+    "NumericEncoder",
+    "RecordReader",
+    "TextEncoder",
+    "TextFeatures",
+    "TextReader",
+]
 
-THIN = ("text", "bag", "tokens")
+TextFeatures: TypeAlias = Literal["tfidf", "words", "chars"]
+"""TF-IDF of words and pairs of words, which words occur, or TF-IDF of character n-grams."""
+
+WORD = r"\b\w+\b"
+ROWS_FOR_RARE_WORDS = 1000
+"""From this number of texts on, words that occur in only one text are left out."""
+
+SPARSE_KINDS = ("text", "bag", "tokens")
 """Kinds with so many features that the matrix must be sparse."""
+
+
+class Encoder(Protocol):
+    """Turns the cells of one column into features."""
+
+    @property
+    def column(self) -> Column:
+        """The column that is read."""
+        ...
+
+    def encode(self, cells: Sequence[Cell]) -> Any:
+        """Return the features, (n, width), dense or sparse."""
+        ...
+
+    def scale(self, features: Any) -> Any:
+        """Scale features so that columns of all kinds have the same weight."""
+        ...
+
+
+@savable()
+@dataclass(frozen=True, slots=True, eq=False)
+class NumericEncoder:
+    """Keeps numbers and vectors as they are; missing numbers become the median."""
+
+    column: Column
+    median: FloatArray  # (width,)
+    low: FloatArray  # (width,)
+    high: FloatArray  # (width,)
+
+    @classmethod
+    def fit(cls, column: Column, cells: Sequence[Cell]) -> NumericEncoder:
+        """Learn the width and the range of the values.
+
+        Parameters
+        ----------
+        column : Column
+        cells : sequence of Cell
+            The training values.
+
+        Returns
+        -------
+        NumericEncoder
+        """
+        width = 1
+        if column.kind == "vector":
+            width = next((len(cell.vector()) for cell in cells if not cell.missing), 0)
+        ordered = np.sort(_numbers(column, cells, width), axis=0)  # (n, width), nan at the end
+        count = (~np.isnan(ordered)).sum(axis=0)
+        position = np.arange(width)
+        # The lower of the two middle values, because their mean may overflow.
+        median = np.nan_to_num(ordered[np.maximum(count - 1, 0) // 2, position])
+        high = np.nan_to_num(ordered[np.maximum(count - 1, 0), position])
+        return cls(column, median, np.nan_to_num(ordered[0]), high)
+
+    def encode(self, cells: Sequence[Cell]) -> FloatArray:
+        """Return the numbers, (n, width)."""
+        numbers = _numbers(self.column, cells, len(self.median))
+        return np.where(np.isnan(numbers), self.median, numbers)
+
+    def scale(self, features: FloatArray) -> FloatArray:
+        """Scale to 0 for the lowest training value and 1 for the highest."""
+        span = self.high / 2 - self.low / 2  # halves, because the whole may overflow
+        inside = np.clip(features, self.low, self.high)
+        return (inside / 2 - self.low / 2) / np.where(span > 0, span, 1.0)
+
+
+@savable()
+@dataclass(frozen=True, slots=True, eq=False)
+class KeyEncoder:
+    """One feature per category, token or name in a bag; those not seen in training are dropped."""
+
+    column: Column
+    keys: tuple[str, ...]
+
+    @classmethod
+    def fit(cls, column: Column, cells: Sequence[Cell]) -> KeyEncoder:
+        """Learn the keys.
+
+        Parameters
+        ----------
+        column : Column
+        cells : sequence of Cell
+            The training values.
+
+        Returns
+        -------
+        KeyEncoder
+        """
+        return cls(column, tuple(sorted({key for cell in cells for key in _weights(column, cell)})))
+
+    def encode(self, cells: Sequence[Cell]) -> sparse.csr_array:
+        """Return the weights of the keys, (n, keys)."""
+        number = {key: k for k, key in enumerate(self.keys)}
+        indices, data, indptr = [], [], [0]
+        for cell in cells:
+            for key, weight in _weights(self.column, cell).items():
+                if key in number:
+                    indices.append(number[key])
+                    data.append(weight)
+            indptr.append(len(indices))
+        parts = (np.array(data, dtype=np.float64), np.array(indices, dtype=np.int32), indptr)
+        features = sparse.csr_array(parts, shape=(len(cells), len(self.keys)))
+        features.sort_indices()
+        return features
+
+    def scale(self, features: sparse.csr_array) -> sparse.csr_array:
+        """Scale each row to length 1."""
+        return _unit_rows(features)
+
+
+@savable()
+@dataclass(frozen=True, slots=True, eq=False)
+class TextEncoder:
+    """Turns texts into features with a vectoriser of scikit-learn; a missing text has none."""
+
+    column: Column
+    vectoriser: Any
+
+    @classmethod
+    def fit(cls, column: Column, cells: Sequence[Cell], features: TextFeatures) -> TextEncoder:
+        """Learn the words.
+
+        Parameters
+        ----------
+        column : Column
+        cells : sequence of Cell
+            The training texts.
+        features : {"tfidf", "words", "chars"}
+
+        Returns
+        -------
+        TextEncoder
+
+        Raises
+        ------
+        DataError
+            If the texts contain no words.
+        """
+        vectoriser = _vectoriser(features, 1 if len(cells) < ROWS_FOR_RARE_WORDS else 2)
+        try:
+            vectoriser.fit([cell.text_or_empty() for cell in cells])
+        except ValueError:  # scikit-learn's error for texts without a word
+            raise DataError(
+                f"column {column.name!r} has no words to learn from in {len(cells)} rows; "
+                'use text="chars", or leave the column out'
+            ) from None
+        return cls(column, vectoriser)
+
+    def encode(self, cells: Sequence[Cell]) -> sparse.csr_array:
+        """Return the weights of the words, (n, words)."""
+        texts = [cell.text_or_empty() for cell in cells]
+        return sparse.csr_array(self.vectoriser.transform(texts))
+
+    def scale(self, features: sparse.csr_array) -> sparse.csr_array:
+        """Scale each row to length 1."""
+        return _unit_rows(features)
 
 
 @savable()
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureReader:
-    """Records as a matrix, a block of features for each column.
+    """Reads records as a matrix with one block of features per column.
 
-    It is dense, with numbers as they are, unless a column is a text, a bag or a list of tokens.
-    Learners compare sparse rows by their angle and do not scale them; so there, if columns share
-    the matrix, each block is brought to one scale.
+    The matrix is dense, with unscaled numbers, unless a column is a text, a bag or a list of
+    tokens. Learners compare sparse rows by their angle and do not scale them, so in a sparse
+    matrix with several columns each block is scaled.
 
     Examples
     --------
@@ -49,7 +225,21 @@ class FeatureReader:
         columns: Sequence[Column],
         text: Mapping[str, TextFeatures] | None = None,
     ) -> FeatureReader:
-        """Learn how to read these columns; ``text`` tells by name how texts are read."""
+        """Learn how to read these columns.
+
+        Parameters
+        ----------
+        rows : sequence of Row
+            The training rows.
+        columns : sequence of Column
+            The columns to read.
+        text : mapping from names to {"tfidf", "words", "chars"}, optional
+            How columns of texts become features. The default is "tfidf".
+
+        Returns
+        -------
+        FeatureReader
+        """
         return cls(tuple(_fit_encoder(rows, column, text or {}) for column in columns))
 
     @property
@@ -58,21 +248,21 @@ class FeatureReader:
         return tuple(encoder.column for encoder in self.encoders)
 
     def read(self, rows: Sequence[Row]) -> FloatArray | sparse.csr_array:
-        """The features of each row."""
+        """Return the features of each row."""
         blocks = [encoder.encode(encoder.column.cells(rows)) for encoder in self.encoders]
-        if not any(column.kind in THIN for column in self.columns):
+        if not any(column.kind in SPARSE_KINDS for column in self.columns):
             return np.hstack(
                 [b.toarray() if isinstance(b, sparse.csr_array) else b for b in blocks]
             )
         if len(blocks) > 1:
-            blocks = [e.level(b) for e, b in zip(self.encoders, blocks, strict=True)]
+            blocks = [e.scale(b) for e, b in zip(self.encoders, blocks, strict=True)]
         return sparse.csr_array(sparse.hstack(blocks, format="csr"))
 
 
 @savable()
 @dataclass(frozen=True, slots=True, eq=False)
 class TextReader:
-    """Records as one text or one list of tokens each, as sequence models read them.
+    """Reads each record as one text or one list of tokens, the inputs of sequence models.
 
     Examples
     --------
@@ -88,11 +278,11 @@ class TextReader:
         return (self.column,)
 
     def read(self, rows: Sequence[Row]) -> list[Any]:
-        """The text or the tokens of each row; what is missing is empty."""
+        """Return the text or the tokens of each row; a missing value is empty."""
         cells = self.column.cells(rows)
         if self.column.kind == "tokens":
             return [[] if cell.missing else cell.tokens() for cell in cells]
-        return [read_text(cell) for cell in cells]
+        return [cell.text_or_empty() for cell in cells]
 
 
 RecordReader: TypeAlias = FeatureReader | TextReader
@@ -105,3 +295,46 @@ def _fit_encoder(rows: Sequence[Row], column: Column, text: Mapping[str, TextFea
     if column.kind == "text":
         return TextEncoder.fit(column, cells, text.get(column.name, "tfidf"))
     return KeyEncoder.fit(column, cells)
+
+
+def _unit_rows(features: sparse.csr_array) -> sparse.csr_array:
+    """Scale each row to length 1; rows without features stay as they are."""
+    from sklearn.preprocessing import normalize
+
+    return sparse.csr_array(normalize(features)) if features.shape[1] else features
+
+
+def _numbers(column: Column, cells: Sequence[Cell], width: int) -> FloatArray:
+    """Return all numbers, (n, width), with nan for missing ones."""
+    numbers = np.full((len(cells), width), np.nan)
+    for row, cell in enumerate(cells):
+        if column.kind == "number":
+            numbers[row] = cell.number()
+            continue
+        if cell.missing:
+            continue
+        vector = cell.vector()
+        if len(vector) != width:
+            raise cell.error(f"has {len(vector)} numbers where others have {width}")
+        numbers[row] = vector
+    return numbers
+
+
+def _weights(column: Column, cell: Cell) -> Mapping[str, float]:
+    if cell.missing:
+        return {}
+    if column.kind == "bag":
+        return cell.bag()
+    return Counter(cell.tokens()) if column.kind == "tokens" else {cell.text(): 1.0}
+
+
+def _vectoriser(features: TextFeatures, min_df: int) -> Any:
+    from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+
+    if features == "words":
+        return CountVectorizer(binary=True, token_pattern=WORD, min_df=min_df, dtype=np.float64)
+    if features == "chars":
+        return TfidfVectorizer(
+            analyzer="char_wb", ngram_range=(2, 4), sublinear_tf=True, min_df=min_df
+        )
+    return TfidfVectorizer(ngram_range=(1, 2), token_pattern=WORD, sublinear_tf=True, min_df=min_df)

@@ -1,30 +1,29 @@
-"""The set that a record is labelled with: from a list, a text with separators, or flags."""
+"""The set of a record: read from a list, a text with separators, or one column per label."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Set
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence, Set
+from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from setlearn.errors import DataError
+from setlearn.errors import DataError, ParameterError
+from setlearn.estimators.base import Task
 from setlearn.files import Row
-from setlearn.records.cells import as_list, as_number, is_missing, shown
-from setlearn.records.column_names import no_column
+from setlearn.records.cells import as_list, as_number, is_missing, short_repr
+from setlearn.records.columns import join_names, matching_columns, missing_column
 from setlearn.savable import savable
 
-__all__ = ["USUAL_SEPARATOR", "TargetReader", "Task", "as_flag", "listed_in_cell"]
-
-Task: TypeAlias = Literal["labels", "sequences"]
+__all__ = ["USUAL_SEPARATOR", "TargetReader", "as_flag", "as_json_list"]
 
 USUAL_SEPARATOR = ";"
-"""What sets are written with, and read with where the data say nothing else."""
+"""What sets are written with, and read with unless the data show another separator."""
 
 FLAGS = {"yes": True, "no": False}
-"""Words for 1 and 0, beside true and false."""
+"""Words for 1 and 0, in addition to true and false."""
 
 
 @savable()
@@ -35,13 +34,13 @@ class TargetReader:
     Attributes
     ----------
     columns : tuple of str
-        The column that holds the set; or several, one a label, which hold flags.
+        The column that holds the set; or several columns, one per label, that hold flags.
     separator : str or None
-        What stands between the elements of a text; None if a text is one element.
+        What separates the elements of a text; None if a text is one element.
     task : {"labels", "sequences"}
     labels : tuple of labels
-        With one column a label: the label of each column. By default, a single column holds the
-        set, and several are called like their labels.
+        With one column per label: the label of each column. If empty, a single column holds the
+        set, and several columns are named after their labels.
 
     Examples
     --------
@@ -57,25 +56,56 @@ class TargetReader:
 
     @property
     def reads_flags(self) -> bool:
-        """Whether there is one column a label."""
+        """Whether there is one column per label."""
         return len(self.columns) > 1 or bool(self.labels)
 
     def read(self, row: Row) -> frozenset[Hashable]:
-        """The set of one row; the target must be there, but may be empty."""
+        """Read the set of one row; the target column must exist, but may be empty."""
         if not self.reads_flags:
             return self.read_column(row, self.columns[0])
         labels = dict(zip(self.columns, self.labels or self.columns, strict=True))
-        flags = {name: _cell(row, name) for name in self.columns}
+        flags = {name: _value(row, name) for name in self.columns}
         return frozenset(
             labels[n] for n, flag in flags.items() if _is_set(flag, f"{row.place}: {n!r}")
         )
 
     def read_column(self, row: Row, name: str) -> frozenset[Hashable]:
-        """A set that is written like targets, from any column."""
-        return self.elements(_cell(row, name), f"{row.place}: {name!r}")
+        """Read a set from another column, written in the same way as the targets.
+
+        Parameters
+        ----------
+        row : Row
+        name : str
+            The column.
+
+        Returns
+        -------
+        frozenset
+
+        Raises
+        ------
+        DataError
+            If the row lacks the column, or its value is not a set.
+        """
+        return self.elements(_value(row, name), f"{row.place}: {name!r}")
 
     def elements(self, value: Any, where: str) -> frozenset[Hashable]:
-        """The set that one value stands for; ``where`` is what errors call it.
+        """Read the set that one value stands for.
+
+        Parameters
+        ----------
+        value : list, set, array, text, or a single element
+        where : str
+            How error messages name the value.
+
+        Returns
+        -------
+        frozenset
+
+        Raises
+        ------
+        DataError
+            If the value is not a set of strings, numbers or lists of tokens.
 
         Examples
         --------
@@ -86,62 +116,105 @@ class TargetReader:
         if is_missing(value):
             return frozenset()
         if isinstance(value, str):
-            listed = listed_in_cell(value)
-            pieces: list[Any] | None = self._pieces(value) if listed is None else listed
+            json_list = as_json_list(value)
+            parts: list[Any] | None = self._split(value) if json_list is None else json_list
         elif isinstance(value, Set):
-            pieces = list(value)
+            parts = list(value)
         else:
-            pieces = as_list(value) if isinstance(value, list | tuple | np.ndarray) else [value]
-        if pieces is None:
-            raise DataError(f"{where} is {shown(value)}, which is no set; write a list of elements")
-        return frozenset(self._element(piece, where) for piece in pieces)
+            parts = as_list(value) if isinstance(value, list | tuple | np.ndarray) else [value]
+        if parts is None:
+            raise DataError(
+                f"{where} is {short_repr(value)}, which is not a set; write a list of elements"
+            )
+        return frozenset(self._element(part, where) for part in parts)
 
-    def _pieces(self, text: str) -> list[str]:
-        pieces = [text] if self.separator is None else text.split(self.separator)
-        return [piece.strip() for piece in pieces if piece.strip()]
+    def for_other_columns(
+        self,
+        row: Row,
+        names: Sequence[str] | None,
+        separator: str | None,
+        labels: Sequence[Hashable],
+    ) -> TargetReader:
+        """Return a reader for rows whose sets are in other columns or written differently.
 
-    def _element(self, piece: Any, where: str) -> Hashable:
-        element: Hashable = _hashable(piece, where)
+        Parameters
+        ----------
+        row : Row
+            One of these rows.
+        names : sequence of names or patterns, or None
+            None keeps the columns. Several columns are read as one column per label.
+        separator : str or None
+            What separates the elements of a text; "" keeps texts whole, None changes nothing.
+        labels : sequence
+            The labels of the model in their order; empty if elements are sequences.
+
+        Returns
+        -------
+        TargetReader
+
+        Raises
+        ------
+        DataError
+            If a column does not exist, or a label has no column.
+        ParameterError
+            If a separator or sequences do not go with one column per label.
+
+        Examples
+        --------
+        >>> usual = TargetReader(("tags",), ";", "labels")
+        >>> row = Row("", {"is_a": 1, "is_b": 0})
+        >>> usual.for_other_columns(row, ["is_*"], None, [0, 1]).read(row)
+        frozenset({0})
+        """
+        columns = tuple(matching_columns(names, row.record)) if names else self.columns
+        if names:
+            reads_flags = len(columns) > 1 or _is_label_flag(row, columns[0], names, labels)
+        else:
+            reads_flags = self.reads_flags
+        if not reads_flags:
+            between = self.separator if separator is None else separator or None
+            return TargetReader(columns, between, self.task)
+        if separator is not None:
+            raise ParameterError(
+                f"a separator is for a column that holds sets, but there is one column per label "
+                f"({join_names(columns)}), got {separator!r}; leave it out"
+            )
+        if self.task == "sequences":
+            raise ParameterError(
+                f"one column per label cannot hold sequences, got {join_names(columns)}; "
+                "name the column that holds the sets"
+            )
+        if not names:
+            return self
+        return replace(self, columns=columns, labels=_column_labels(columns, labels))
+
+    def _split(self, text: str) -> list[str]:
+        parts = [text] if self.separator is None else text.split(self.separator)
+        return [part.strip() for part in parts if part.strip()]
+
+    def _element(self, part: Any, where: str) -> Hashable:
+        element: Hashable = _hashable(part, where)
         if self.task == "sequences" and not isinstance(element, str | tuple):
             raise DataError(
-                f"{where} holds {shown(piece)}, which is no sequence; "
+                f"{where} holds {short_repr(part)}, which is not a sequence; "
                 "write strings or lists of tokens, or choose the task labels"
             )
         return element
 
 
-def _cell(row: Row, name: str) -> Any:
-    if name not in row.record:
-        raise no_column(name, row.record, where=row.place)
-    return row.record[name]
-
-
-def listed_in_cell(text: str) -> list[Any] | None:
-    """The elements of a JSON list that is written out in a text, else None."""
+def as_json_list(text: str) -> list[Any] | None:
+    """Read a text that is a JSON list; None if it is not one."""
     if not (text.lstrip().startswith("[") and text.rstrip().endswith("]")):
         return None
     try:
-        listed = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return listed if isinstance(listed, list) else None
-
-
-def _hashable(piece: Any, where: str) -> Any:
-    """An element as it is; a list of tokens as a tuple."""
-    tokens = as_list(piece)
-    if tokens:
-        return tuple(_hashable(token, where) for token in tokens)
-    if isinstance(piece, str | Real) and not is_missing(piece):
-        return piece
-    raise DataError(
-        f"{where} holds {shown(piece)}, which is no element of a set; "
-        "write strings, numbers or lists of tokens, and leave out what is empty"
-    )
+    return value if isinstance(value, list) else None
 
 
 def as_flag(value: object) -> bool | None:
-    """Whether a value says yes or no, also by being missing; None if it says something else."""
+    """Read a value as yes or no; a missing value is no, and anything else is None."""
     if is_missing(value):
         return False
     number = as_number(value)
@@ -150,11 +223,55 @@ def as_flag(value: object) -> bool | None:
     return FLAGS.get(value.strip().lower()) if isinstance(value, str) else None
 
 
-def _is_set(flag: Any, where: str) -> bool:
-    said = as_flag(flag)
-    if said is not None:
-        return said
+def _value(row: Row, name: str) -> Any:
+    if name not in row.record:
+        raise missing_column(name, row.record, where=row.place)
+    return row.record[name]
+
+
+def _hashable(part: Any, where: str) -> Any:
+    """Return an element as it is; a list of tokens becomes a tuple."""
+    tokens = as_list(part)
+    if tokens:
+        return tuple(_hashable(token, where) for token in tokens)
+    if isinstance(part, str | Real) and not is_missing(part):
+        return part
     raise DataError(
-        f"{where} holds {shown(flag)}, but with one column a label it must say whether the label "
-        "is there; write 0 or 1, no or yes, false or true, or name a single target column"
+        f"{where} holds {short_repr(part)}, which cannot be an element of a set; "
+        "write strings, numbers or lists of tokens, and leave out empty elements"
+    )
+
+
+def _is_set(value: Any, where: str) -> bool:
+    flag = as_flag(value)
+    if flag is not None:
+        return flag
+    raise DataError(
+        f"{where} holds {short_repr(value)}, but with one column per label it must say whether "
+        "the label is in the set; write 0 or 1, no or yes, false or true, or name a single "
+        "target column"
+    )
+
+
+def _is_label_flag(row: Row, name: str, names: Sequence[str], labels: Sequence[Hashable]) -> bool:
+    """Whether the only column is the flag of one label.
+
+    It must hold yes or no, and be named after a label or found by a pattern.
+    """
+    is_meant = name not in names or name in map(str, labels)
+    return bool(labels) and is_meant and as_flag(row.record[name]) is not None
+
+
+def _column_labels(columns: Sequence[str], labels: Sequence[Hashable]) -> tuple[Hashable, ...]:
+    """Find the label of each column: by its name or, if labels are 0, 1, …, by its position."""
+    by_name = {str(label): label for label in labels}
+    missing = [name for name in by_name if name not in columns]
+    if not missing:
+        return tuple(by_name.get(name, name) for name in columns)
+    if len(missing) == len(columns) and list(labels) == list(range(len(columns))):
+        return tuple(labels)
+    raise DataError(
+        f"with one column per label, each label of the model needs a column, but there is none "
+        f"for {join_names(missing)} among {join_names(columns)}; name all of them, or the column "
+        "that holds the sets"
     )

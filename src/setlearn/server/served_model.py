@@ -96,8 +96,7 @@ class ServedModel:
 
     def __init__(self, saved: SavedModel) -> None:
         self.saved = saved
-        is_bare = not isinstance(saved.model, RecordModel)
-        self.model: RecordModel = reading_x(saved.model) if is_bare else saved.model
+        self.model: RecordModel = reading_x(saved.model)
 
     @classmethod
     def load(cls, path: Path, trusted: Sequence[str]) -> ServedModel:
@@ -129,7 +128,7 @@ class ServedModel:
             "rule": repr(rule),
             "lam": None if lam is None else np.asarray(lam).tolist(),
             "lam_space": getattr(rule, "space", None),
-            "classes": plain(self.model.model.elements_),
+            "classes": plain(self.model.elements_),
             "reads": self._columns(),
             "examples": self.saved.about.get("examples", []),
             "facts": dict(self.saved.facts),
@@ -192,7 +191,7 @@ class ServedModel:
             rule = rule.adjusted(lam=lam, rho=rho)
         else:
             rule = Margin(lam, rho=rho, min_size=1)
-        return replace(self.model, model=self.model.model.with_rule(rule))
+        return self.model.with_rule(rule)
 
     def _columns(self) -> list[dict[str, str]]:
         return [{"name": c.name, "kind": c.kind} for c in self.model.reader.columns]

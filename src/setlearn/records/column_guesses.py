@@ -1,0 +1,183 @@
+"""Guesses how each column of a table is read, from its values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from setlearn.errors import DataError, ParameterError
+from setlearn.files import Row
+from setlearn.records.cells import (
+    KINDS,
+    Kind,
+    as_number,
+    as_text,
+    guess_kind,
+    is_missing,
+    is_missing_word,
+    short_repr,
+)
+from setlearn.records.columns import Column, count_columns, matching_columns
+
+__all__ = ["guess_columns", "sampled_rows"]
+
+MOST_SAMPLED = 5000
+"""The number of rows, spread over the data, that guesses are made from."""
+
+
+def guess_columns(
+    rows: Sequence[Row],
+    *,
+    target_columns: Sequence[str] = (),
+    given: Mapping[str, Kind] | None = None,
+    inputs: Sequence[str] | None = None,
+    declared: Sequence[str] = (),
+) -> tuple[Column, ...]:
+    """Decide how each column is read, from the values of up to 5000 rows.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+    target_columns : sequence of str, optional
+        Columns that are not inputs.
+    given : mapping from names or patterns to kinds, optional
+        Kinds that are not guessed.
+    inputs : sequence of names or patterns, optional
+        The only columns to read, whatever kinds are given. They are read even if they look
+        useless.
+    declared : sequence of str, optional
+        Columns that the file itself declares as categories, whatever their values look like.
+
+    Returns
+    -------
+    tuple of Column
+        All columns but the target columns, in their order.
+
+    Raises
+    ------
+    DataError
+        If a column does not exist, or one of ``inputs`` cannot be read.
+    ParameterError
+        If an input is a target column, or a kind does not exist.
+
+    Examples
+    --------
+    >>> rows = [Row("", {"id": k, "size": k / 7, "tags": []}) for k in range(9)]
+    >>> [column.note for column in guess_columns(rows, target_columns=["tags"])]
+    ['id: ignored (an id by its name)', 'size: number']
+    """
+    counts = count_columns(rows)
+    kinds = _given_kinds(given or {}, counts, target_columns)
+    wanted = _input_columns(inputs, counts, target_columns) if inputs else None
+    columns = []
+    for name in counts:
+        if name in target_columns:
+            continue
+        optional = counts[name] < len(rows)
+        if wanted is not None and name not in wanted:
+            columns.append(Column(name, "ignored", optional, "not among the inputs"))
+        elif name in kinds:
+            columns.append(Column(name, kinds[name], optional, "as given"))
+        elif name in declared:
+            columns.append(Column(name, "category", optional, "declared by the file"))
+        else:
+            kind, remark = _guess(rows, name, required=wanted is not None)
+            columns.append(Column(name, kind, optional, remark))
+    return tuple(columns)
+
+
+def sampled_rows(n_rows: int) -> range:
+    """Return the numbers of at most 5000 rows, evenly spread over the data."""
+    return range(0, n_rows, -(-n_rows // MOST_SAMPLED) or 1)
+
+
+def _given_kinds(
+    given: Mapping[str, Kind], columns: Mapping[str, int], target_columns: Sequence[str]
+) -> dict[str, Kind]:
+    kinds: dict[str, Kind] = {}
+    for pattern, kind in given.items():
+        if kind not in KINDS:
+            raise ParameterError(
+                f"the kind of column {pattern!r} must be one of {', '.join(KINDS)}, got {kind!r}"
+            )
+        kinds |= dict.fromkeys(_input_columns([pattern], columns, target_columns), kind)
+    return kinds
+
+
+def _input_columns(
+    names: Sequence[str], columns: Mapping[str, int], target_columns: Sequence[str]
+) -> list[str]:
+    for name in names:
+        if name in target_columns:
+            raise ParameterError(
+                f"column {name!r} is the target, so it cannot also be an input; leave it out"
+            )
+    return [name for name in matching_columns(names, columns) if name not in target_columns]
+
+
+def _guess(rows: Sequence[Row], name: str, *, required: bool) -> tuple[Kind, str]:
+    """Guess the kind and a remark; a ``required`` column is never ignored."""
+    values = {k: rows[k].record.get(name) for k in sampled_rows(len(rows))}
+    present = [value for value in values.values() if not is_missing(value)]
+    reason = "" if required else _reason_to_ignore(name, values, present)
+    if reason:
+        return "ignored", reason
+    if not present:
+        raise DataError(f"column {name!r} is always empty; leave it out of the inputs")
+    kind = guess_kind(present)
+    if kind == "number":
+        return kind, _missing_words_remark([row.record.get(name) for row in rows])
+    if kind is not None:
+        return kind, _remark(kind, present)
+    if required:
+        raise DataError(
+            f"no kind of column fits all values of {name!r}, such as {short_repr(present[0])}; "
+            "write them all in the same way, or leave the column out of the inputs"
+        )
+    return "ignored", f"no kind fits values such as {short_repr(present[0])}"
+
+
+def _remark(kind: Kind, present: Sequence[Any]) -> str:
+    if kind == "category":
+        return f"{len(set(map(as_text, present)))} different"
+    return f"{len(present[0])} numbers" if kind == "vector" else ""
+
+
+def _missing_words_remark(values: Sequence[Any]) -> str:
+    words = [value for value in values if is_missing_word(value)]
+    if not words:
+        return ""
+    if len(words) == 1:
+        return f"1 value such as {words[0]!r} is missing"
+    return f"{len(words)} values such as {words[0]!r} are missing"
+
+
+def _reason_to_ignore(name: str, values: Mapping[int, Any], present: Sequence[Any]) -> str:
+    """Say why nothing can be learned from a column; "" if something can."""
+    if not present:
+        return "always empty"
+    if name.lower() == "id" or name.lower().endswith("_id"):
+        return "an id by its name"
+    if len(values) < 2:
+        return ""
+    if _numbers_the_rows(values):
+        return "numbers the rows"
+    constant = len(present) == len(values) and _is_constant(present)
+    return "always the same" if constant else ""
+
+
+def _numbers_the_rows(values: Mapping[int, Any]) -> bool:
+    numbers = [as_number(value) for value in values.values()]
+    first = numbers[0]
+    return (
+        first is not None
+        and first in (0, 1)
+        and all(number == first + k for k, number in zip(values, numbers, strict=True))
+    )
+
+
+def _is_constant(values: Sequence[Any]) -> bool:
+    plain = [value.tolist() if isinstance(value, np.ndarray) else value for value in values]
+    return all(value == plain[0] for value in plain)
