@@ -1,9 +1,9 @@
 """What setlearn costs on top of NumPy and of the learner, for label sets.
 
-Run by ``make bench``; takes some minutes. Prints a table and writes it to
-``benchmarks/results/labels.json``. Only ratios of things measured side by side in one run mean
-anything. Times are CPU times of one process with one thread (``OMP_NUM_THREADS=1``, as the
-Makefile has it), so that other work on the machine disturbs them little.
+Run by ``make bench``; it takes some minutes. Prints a table and writes it to
+``benchmarks/results/labels.json``. Only ratios of times measured in the same run can be compared.
+Times are CPU times of one process with one thread (``OMP_NUM_THREADS=1``, as in the Makefile), so
+that other work on the machine changes them little.
 """
 
 import argparse
@@ -41,7 +41,7 @@ LAM = 0.1
 
 @dataclass
 class Ratio:
-    """One thing measured against another."""
+    """One measurement compared with another."""
 
     part: str
     what: str
@@ -65,10 +65,10 @@ def at_most(limit, part, what, against, ours, theirs, unit="s"):
 
 
 def interleaved(repeats, *calls):
-    """Median CPU seconds of each call, taken in turns so that a busy moment hits all alike."""
+    """Median CPU seconds of each call, in turns so that a busy moment affects all of them."""
     seconds = [[] for _ in calls]
     for call in calls:
-        call()  # caches and lazy imports are not what is measured
+        call()  # so that caches and lazy imports are not measured
     for _ in range(repeats):
         for call, taken in zip(calls, seconds, strict=True):
             start = process_time()
@@ -98,7 +98,7 @@ def margin_speed(n, n_labels, repeats):
     literal, ours = literal / len(sample), ours / n
     yield Ratio(
         "margin",
-        "literal loop ÷ Margin.accept, a row",
+        "literal loop ÷ Margin.accept, per row",
         "Algorithm 1 of tests/reference on 20 rows",
         literal / ours,
         "≥ 100",
@@ -110,7 +110,7 @@ def margin_speed(n, n_labels, repeats):
 
 
 def peaked_scores(n, n_labels):
-    """Scores of which a few stand out: about 15 of 1,000 lie within λ of the best."""
+    """Scores of which a few are high: about 15 of 1,000 lie within λ of the best."""
     return np.random.default_rng(0).random((n, n_labels), dtype=np.float32) ** 8
 
 
@@ -159,7 +159,7 @@ def predict_cost(n_test, repeats):
 
 
 def learner_alone(scorer, X):
-    """The same fitted models, asked for probabilities and nothing else."""
+    """The probabilities of the same fitted models, and nothing else."""
     if hasattr(scorer, "models_"):
         return lambda: [class_probabilities(model, X) for model in scorer.models_]
     return lambda: scorer.model_.predict_proba(X)
@@ -179,13 +179,13 @@ def memory_of_rules(n, n_labels):
         'Threshold("tuned").fit': (Threshold("tuned"), "fit"),
     }
     for name, (rule, verb) in rules.items():
-        # What grows when n doubles is the part that is not bounded by a chunk.
+        # The growth when n doubles is the part that is not bounded by a chunk.
         small, large = (extra_bytes(rule, verb, size, n_labels) for size in (n, 2 * n))
         growth = (large - small) / (n * n_labels)
         yield Ratio(
             "memory",
-            f"{name}, growth a score",
-            "one byte a score",
+            f"{name}, growth per score",
+            "one byte per score",
             growth,
             "≤ 0.5",
             large / 2**20,
@@ -196,7 +196,7 @@ def memory_of_rules(n, n_labels):
 
 
 def extra_bytes(rule, verb, n, n_labels):
-    """Peak of what the call allocates, without the mask that it returns."""
+    """Peak memory that the call allocates, without the mask that it returns."""
     nodes = Nodes.roots(peaked_scores(n, n_labels))
     right = nodes.probabilities > 0.9
     gc.collect()
@@ -252,9 +252,9 @@ def main():
     scale = 10 if quick else 1
     parts = [
         ("(a) the rule", "ours", "theirs", margin_speed(100_000 // scale, 1000, 7)),
-        ("(b) predict, a sample", "predict", "learner", predict_cost(10_000 // scale, 7)),
+        ("(b) predict, per sample", "predict", "learner", predict_cost(10_000 // scale, 7)),
         (
-            "(c) memory beyond the answer",
+            "(c) memory besides the answer",
             "peak",
             "n·L bytes",
             memory_of_rules(30_000 // scale, 1000),

@@ -1,10 +1,11 @@
-"""How much the batched frontier and the shared prefixes save, as ratios measured in one run.
+"""How much batches of prefixes and shared prefixes save, as ratios measured in one run.
 
 Run: python benchmarks/sequences.py   (writes benchmarks/results/sequences.json)
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import platform
 import statistics
@@ -20,10 +21,9 @@ import torch
 from setlearn import SequenceSetGenerator
 from setlearn.datasets import substrings
 from setlearn.errors import TruncationWarning
-from setlearn.estimators.sequence_training import SequenceTraining, new_network
+from setlearn.estimators.sequence_training import SequenceTraining, new_scorer
 from setlearn.generate import Bounds, generate
 from setlearn.networks import LSTM, Training
-from setlearn.networks.training_settings import TrainingPlan
 from setlearn.nodes import Nodes, Step
 from setlearn.scorers.sequences import SequenceScorer
 from setlearn.sequence_inputs import learn_inputs
@@ -35,7 +35,7 @@ N_SAMPLES = 1000
 
 
 class OnePrefixAtATime:
-    """The same network without batching: every prefix is a call of its own."""
+    """The same network without batches: one call per prefix."""
 
     def __init__(self, scorer: SequenceScorer) -> None:
         self.scorer = scorer
@@ -67,24 +67,24 @@ def seconds(run, repeats=3):
 
 
 def prediction_ratio(model, X):
-    """Sets a second: the whole frontier of 64 samples at once against prefix by prefix."""
-    slow_scorer = OnePrefixAtATime(model.scorer_)
-    few = X[:100]
+    """Sets per second: all prefixes of 64 samples at once against one prefix at a time."""
+    scorer, few = model.scorer_, X[:100]
+    slow_scorer = OnePrefixAtATime(scorer)
 
     def one_by_one():
         for x in few:
-            generate(slow_scorer, model.rule_, model.reader_.read([x]), model.bounds_)
+            generate(slow_scorer, model.rule_, scorer.as_batch(x), model.learned_bounds_)
 
     fast = len(X) / seconds(lambda: model.predict(X))
     slow = len(few) / seconds(one_by_one, repeats=2)
     return {"sets_per_second": fast, "prefix_by_prefix": slow, "ratio": fast / slow}
 
 
-def training_ratio():
-    """One epoch in batches of 15: on the trees of whole sets against one row a sequence."""
+def training_ratio(n_samples):
+    """One epoch in batches of 15: on the trees of whole sets against one row per sequence."""
     rng = np.random.default_rng(0)
     words = ["".join(rng.choice(list("abcdefgh"), size=rng.integers(3, 9))) for _ in range(4000)]
-    X = ["".join(rng.choice(list("abcdefgh"), size=12)) for _ in range(N_SAMPLES)]
+    X = ["".join(rng.choice(list("abcdefgh"), size=12)) for _ in range(n_samples)]
     Y = [frozenset(rng.choice(words, size=rng.integers(2, 7), replace=False)) for _ in X]
     tokeniser = Tokeniser("char")
     reader = learn_inputs(X, tokeniser)
@@ -93,10 +93,10 @@ def training_ratio():
     exploded = Sequences(np.arange(len(sequences.sample)), sequences.length, sequences.tokens)
 
     def epoch(inputs, sequences):
-        network = new_network(LSTM(), reader, inputs, vocabulary, "cpu", 0)
+        scorer = new_scorer(LSTM(), reader, vocabulary, inputs, device="cpu", seed=0)
         trie = Trie.of(sequences, len(inputs))
-        training = SequenceTraining(network, inputs, sequences, trie, Bounds(9, 64, 64), "sequence")
-        optimizer = TrainingPlan().optimizer(list(network.parameters()))
+        training = SequenceTraining(scorer, inputs, sequences, trie, Bounds(9, 64, 64))
+        optimizer = torch.optim.Adam(scorer.network.parameters(), lr=1e-3)
         order = rng.permutation(len(inputs))
 
         def run():
@@ -119,7 +119,7 @@ def training_ratio():
 
 
 def memory_ratio(model, X):
-    """Peak memory of a prediction beyond its answers, for 8 times as many samples."""
+    """Peak memory of a prediction besides its answers, for 8 times as many samples."""
 
     def peak(samples):
         tracemalloc.start()
@@ -129,29 +129,33 @@ def memory_ratio(model, X):
         del answers
         return top - held
 
-    peak(X[:10])  # whatever is loaded on the first call
+    peak(X[:10])  # the first call loads modules
     few, many = peak(X), peak(X * 8)
     return {"samples": len(X), "peak": few, "peak_of_8_times_as_many": many, "ratio": many / few}
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="a tenth of the size, no file")
+    quick = parser.parse_args().quick
+    n_samples, max_steps = (N_SAMPLES // 10, 60) if quick else (N_SAMPLES, 600)
     torch.set_num_threads(1)
     warnings.simplefilter("ignore", TruncationWarning)
-    X, Y = substrings(N_SAMPLES, random_state=0)
+    X, Y = substrings(n_samples, random_state=0)
     model = SequenceSetGenerator(
-        "lstm", training=Training(max_steps=600, verbose=False), random_state=0
+        "lstm", training=Training(max_steps=max_steps, verbose=False), random_state=0
     ).fit(X, Y)
     results = {
-        "prediction, frontier batched / prefix by prefix (target >= 20)": prediction_ratio(
-            model, X
-        ),
-        "training epoch, rows / trees (target >= 2)": training_ratio(),
-        "prediction memory beyond the answers, 8n / n samples (target about 1)": memory_ratio(
+        "prediction, in batches / one prefix at a time (target >= 20)": prediction_ratio(model, X),
+        "training epoch, rows / trees (target >= 2)": training_ratio(n_samples),
+        "prediction memory besides the answers, 8n / n samples (target about 1)": memory_ratio(
             model, X
         ),
     }
     for name, figures in results.items():
         print(f"{name}: {figures['ratio']:.2f}")
+    if quick:
+        return
     about = {
         "command": "python benchmarks/sequences.py",
         "python": platform.python_version(),

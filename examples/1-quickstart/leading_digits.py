@@ -1,8 +1,8 @@
 """Task 1 of the paper: the set of the first m digits of a number whose leading digit is m.
 
-Trains a few pairs of a learner and a rule on 700 numbers, compares them on 300 others, and shows
-how the pair that cross-validation prefers came to one of its answers. Takes some 75 seconds of
-CPU time, shared by two processes.
+Trains several pairs of a learner and a rule on 700 numbers and compares them on 300 other numbers.
+For the pair with the best cross-validation score, it shows step by step how one set is built.
+Takes about 75 seconds of CPU time, shared by two processes.
 """
 
 from dataclasses import dataclass
@@ -25,14 +25,14 @@ DIGITS = "0123456789"
 
 
 def one_hot(numbers):
-    """Ten columns a position: which digit stands there."""
+    """Ten columns per position, one for each digit."""
     digits = np.array([[int(digit) for digit in number] for number in numbers])
     return np.eye(10)[digits].reshape(len(numbers), -1)
 
 
 def candidates():
-    """Learner, scores, rule, and the paper's own figure for the nearest of its models."""
-    # Short training, so that the demo is; the defaults train longer and do a little better.
+    """Learner, scores, rule, and the figure of the paper for its most similar model."""
+    # Training is short to keep the demo short; the defaults train longer and do a little better.
     network = SigmoidNetwork(training=Training(learning_rate=3e-3, max_steps=300, patience=4))
     quick = {"training": Training(learning_rate=1e-2, max_steps=300, patience=4)}
     boosting = HistGradientBoostingClassifier(max_iter=30, learning_rate=0.2)
@@ -50,7 +50,7 @@ def candidates():
 
 @dataclass
 class Study:
-    """What one pair of a learner and a rule came to."""
+    """The results of one pair of a learner and a rule."""
 
     classifier: SetClassifier
     cross_validated: float
@@ -60,19 +60,19 @@ class Study:
 def study(learner, scores, rule, X_train, Y_train, X_test):
     classifier = SetClassifier(learner, rule, scores=scores, cv=3, random_state=SEED, verbose=False)
     folds = KFold(2, shuffle=True, random_state=SEED)
-    # No figure of the test samples enters the choice; this is what the choice rests on.
+    # The best pair is chosen by this score, which uses no test samples.
     cross_validated = cross_val_score(classifier, X_train, Y_train, cv=folds).mean()
     classifier.fit(X_train, Y_train)
     return Study(classifier, cross_validated, classifier.predict(X_test))
 
 
 def best_constant_set(sets):
-    """The one set that, given as the answer to everything, has the best mean F1."""
+    """The set with the best mean F1 if it is predicted for every number."""
     masks = np.array(list(product([0, 1], repeat=10)))  # (1024, 10)
     right = np.array([[digit in labels for digit in DIGITS] for labels in sets])  # (n, 10)
     f1 = 2 * masks @ right.T / (masks.sum(1)[:, None] + right.sum(1))
     best = masks[f1.mean(axis=1).argmax()]
-    return frozenset(digit for digit, there in zip(DIGITS, best, strict=True) if there)
+    return frozenset(digit for digit, is_in in zip(DIGITS, best, strict=True) if is_in)
 
 
 def print_row(learner, scores, rule, cross_validated, truth, predicted, paper):
@@ -88,14 +88,14 @@ def main():
     X_train, X_test = one_hot(train), one_hot(test)
     print("Task 1: the first m digits of a number, as a set, where m is its leading digit")
     print(f"such as {train[0]} → {{{', '.join(sorted(Y_train[0]))}}}")
-    print(f"{len(train)} numbers to learn from, {len(test)} to test on\n")
+    print(f"{len(train)} training numbers, {len(test)} test numbers\n")
 
     heads = f"{'learner':<18} {'scores':<9} {'rule':<13} {'cv F1':>6} {'mean F1':>8} {'exact':>7}"
     print(f"{heads} {'size':>6}   paper's F1")
     print("─" * 84)
     constant = best_constant_set(Y_train)
     for name, predicted in [
-        ("the true sets", Y_test),
+        ("true sets", Y_test),
         ("all digits of the input", [frozenset(number) for number in test]),
         (f"always {''.join(sorted(constant))}", [constant] * len(test)),
     ]:
@@ -112,15 +112,15 @@ def main():
         print_row(name, scores, kind, cross_validated, Y_test, done.predicted, paper)
         studies.append(done)
     print(
-        "\nThe paper's figures are its own: it gives no length of the input, and its SSG models\n"
-        "score with an LSTM. cv F1 is from the training samples alone."
+        "\nThe figures of the paper are not directly comparable: it does not report the length of\n"
+        "the input, and its SSG models use an LSTM. cv F1 uses training samples only."
     )
 
     best = max(range(len(studies)), key=lambda k: studies[k].cross_validated)
     name, _, scores, rule, _ = tried[best]
     print(f"\nBest by cross-validation: {name}, {scores} scores, {rule}\n")
     print(set_report(Y_test, studies[best].predicted))
-    print(f"\nHow it came to its answer for {test[0]}:\n")
+    print(f"\nHow the set of {test[0]} is built:\n")
     print(studies[best].classifier.trace(X_test[0]))
 
 

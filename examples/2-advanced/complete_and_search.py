@@ -13,7 +13,7 @@ TAGS = np.array(["art", "city", "food", "law", "math", "music", "nature", "sea",
 
 
 def half_of(labels, rng):
-    """Every second label, from a random start: what somebody has typed in already."""
+    """Every second label, from a random start, as if a user had entered them already."""
     labels = sorted(labels)
     return frozenset(labels[rng.integers(2) :: 2])
 
@@ -48,9 +48,9 @@ def main():
     known = [half_of(labels, rng) for labels in test]
     missing = [labels - given for labels, given in zip(test, known, strict=True)]
     others = tagger.complete(X_test, known)
-    print("\nhalf of each set is known; what else?")
-    print(f"precision of what is added: {mean_precision(missing, others):.3f}")
-    print(f"recall of what is missing:  {mean_recall(missing, others):.3f}")
+    print("\nhalf of each set is known; complete() predicts the rest")
+    print(f"precision of the added labels:   {mean_precision(missing, others):.3f}")
+    print(f"recall of the missing labels:    {mean_recall(missing, others):.3f}")
     for given, added, truth in list(zip(known, others, missing, strict=True))[:3]:
         print(f"  known {sorted(given)}  added {sorted(added)}  missing {sorted(truth)}")
 

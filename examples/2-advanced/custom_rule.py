@@ -1,4 +1,4 @@
-"""A rule of your own: keep what comes before the largest drop in the sorted scores."""
+"""Write your own rule: keep the choices above the largest drop in the sorted scores."""
 
 import numpy as np
 from sklearn.datasets import make_multilabel_classification
@@ -9,25 +9,25 @@ from setlearn.rules import Margin, Rule, Threshold
 
 
 class LargestDrop(Rule):
-    """Sort the scores; cut where the next one is furthest away, after ``most`` at the latest."""
+    """Sort the scores and cut at the largest drop, after at most ``most`` choices."""
 
     def __init__(self, most=6):
         self.most = most
 
     @property
     def needs_fit(self):
-        """Nothing, so the classifier needs no folds."""
+        """False, so the classifier needs no folds."""
         return False
 
     def fit(self, nodes, positive):
-        """Learn nothing."""
+        """Do nothing: this rule has nothing to learn."""
         return self
 
     def accept(self, nodes):
-        """Keep what stands above the largest drop, and what is known."""
+        """Keep the choices above the largest drop, and known ones."""
         falling = -np.sort(-nodes.probabilities, axis=1)  # (n, V)
         drops = falling[:, :-1] - falling[:, 1:]
-        last = drops[:, : self.most].argmax(axis=1)  # the place of the last one kept
+        last = drops[:, : self.most].argmax(axis=1)  # the position of the last choice to keep
         kept = nodes.probabilities >= falling[np.arange(len(nodes)), last][:, None]
         return nodes.completed(kept)
 

@@ -1,11 +1,11 @@
 """Two small models for the playground: digits on a strip, and substrings of a string.
 
-Run, which takes about a minute on two cores, and then serve them:
+Training takes about a minute on two cores. Then serve the models:
 
     python examples/2-advanced/playground_models.py playground-models
     setlearn serve digits=playground-models/digits strings=playground-models/strings
 
-``make playground`` does both. Models that are already there stay as they are.
+``make playground`` does both. Models that exist already are not trained again.
 """
 
 import argparse
@@ -28,15 +28,15 @@ from setlearn.rules import Margin
 
 N_HELD_OUT = 500
 N_EXAMPLES = 6
-LEAST_OF_AN_EXAMPLE = 3  # elements, so that there is something to watch
+LEAST_ELEMENTS = 3  # of an example, so that there is something to see
 
 
 def digits(folder: Path) -> None:
-    """Learn which digits there are on a strip of up to six handwritten ones."""
+    """Learn which digits are on a strip of up to six handwritten digits."""
     n_learned = 8000
     strips = digit_strips(n_learned + N_HELD_OUT, random_state=0)
     X, sets = strips.X, strips.sets()
-    # It stops early on purpose: a playground should not keep people waiting.
+    # It stops early, because users of a playground should not have to wait.
     network = MLPClassifier(
         256, alpha=1e-3, learning_rate_init=2e-3, tol=0.05, n_iter_no_change=2, random_state=0
     )
@@ -48,15 +48,15 @@ def digits(folder: Path) -> None:
         "name": "Digits on a strip",
         "question": "Which digits are on this strip of up to six?",
         "image": {"height": 8, "width": 48},
-        "examples": telling_examples(X_test.astype(int).tolist(), true),
+        "examples": examples_of(X_test.astype(int).tolist(), true),
         "figures": figures(true, model.predict(X_test)),
-        "note": "Held-out strips are new, but put together from the same 1797 images of digits.",
+        "note": "Held-out strips are new combinations of the same 1797 images of digits.",
     }
     setlearn.save(model, folder, about=about)
 
 
 def strings(folder: Path) -> None:
-    """Learn the paper's Task 2: five pairs of positions, and the string that they cut from."""
+    """Learn Task 2 of the paper: the substrings of a string at five pairs of positions."""
     n_learned = 6000
     X, sets = substrings(n_learned + N_HELD_OUT, random_state=0)
     network = Transformer(width=64, encoder_layers=2, dropout=0.0)
@@ -69,26 +69,26 @@ def strings(folder: Path) -> None:
         "name": "Substrings",
         "question": "Ten digits are five pairs (start, end); which substrings do they cut out of "
         "the ten digits that follow?",
-        "examples": telling_examples(X_test, true),
+        "examples": examples_of(X_test, true),
         "figures": figures(true, model.predict(X_test), sequences=True),
-        "note": "Trained for half a minute. SequenceSetGenerator() as it comes does better.",
+        "note": "Trained for half a minute. SequenceSetGenerator() with its defaults does better.",
     }
     setlearn.save(model, folder, about=about)
 
 
-def telling_examples(inputs: Sequence[Any], true: Sequence[frozenset[str]]) -> list[Any]:
+def examples_of(inputs: Sequence[Any], true: Sequence[frozenset[str]]) -> list[Any]:
     pairs = zip(inputs, true, strict=True)
-    return [x for x, one in pairs if len(one) >= LEAST_OF_AN_EXAMPLE][:N_EXAMPLES]
+    return [x for x, elements in pairs if len(elements) >= LEAST_ELEMENTS][:N_EXAMPLES]
 
 
 def figures(
     true: Sequence[frozenset[str]], predicted: Sequence[frozenset[str]], *, sequences: bool = False
 ) -> dict[str, float]:
-    told = set_report(true, predicted, sequences=sequences)
+    report = set_report(true, predicted, sequences=sequences)
     return {
         "held-out inputs": len(true),
-        "mean F1": round(told.mean_f1, 3),
-        "sets exactly right": round(told.exact_match, 3),
+        "mean F1": round(report.mean_f1, 3),
+        "sets exactly right": round(report.exact_match, 3),
     }
 
 

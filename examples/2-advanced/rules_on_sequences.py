@@ -1,11 +1,11 @@
-"""One network, several rules: sets of sequences from a file of JSON lines.
+"""One network, several rules: sets of sequences from a JSON Lines file.
 
-Each line is {"x": text, "y": [text, ...]}, gzipped or not. Run:
+Each line is {"x": text, "y": [text, ...]}; the file may be gzipped. Run:
 
     python examples/2-advanced/rules_on_sequences.py babi_qa8.jsonl.gz --tokens word word
     python examples/2-advanced/rules_on_sequences.py cmudict_multi.jsonl.gz --tokens char word
 
-The network is trained once; each rule learns on samples that it was not trained on.
+The network is trained once. Each rule is fitted on samples that were held out from training.
 """
 
 import argparse
@@ -57,19 +57,18 @@ def main() -> None:
         training=Training(max_steps=options.steps, validation=0.2),
         random_state=0,
     ).fit(X, Y)
-    X_unseen = [X[i] for i in model.held_out_]
-    Y_unseen = [Y[i] for i in model.held_out_]
 
-    print(f"{len(X)} samples to learn from, {len(X_test)} to test on; one split, one seed")
+    print(f"{len(X)} training samples, {len(X_test)} test samples; one split, one seed")
     print(f"{'rule':22}{'mean F1':>9}{'exact':>8}{'matched ED':>12}{'size':>7}{'true':>7}")
     for name, rule in RULES.items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TruncationWarning)
-            answers = model.with_rule(rule, X_unseen, Y_unseen).predict(X_test)
-        told = set_report(Y_test, answers, sequences=True)
+            predicted = model.with_rule(rule).predict(X_test)
+        report = set_report(Y_test, predicted, sequences=True)
         print(
-            f"{name:22}{told.mean_f1:9.3f}{told.exact_match:8.3f}{told.matched_edit_distance:12.2f}"
-            f"{told.mean_predicted_size:7.2f}{told.mean_true_size:7.2f}"
+            f"{name:22}{report.mean_f1:9.3f}{report.exact_match:8.3f}"
+            f"{report.matched_edit_distance:12.2f}"
+            f"{report.mean_predicted_size:7.2f}{report.mean_true_size:7.2f}"
         )
 
 

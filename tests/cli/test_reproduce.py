@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from setlearn.experiments.cell import Cell
+from setlearn.experiments.cell import ExperimentCell
 from setlearn.experiments.reproduce import CURVE_SHARES
 from setlearn.experiments.store import CellStore
 from setlearn.experiments.tables import TABLES
@@ -35,9 +35,9 @@ def keep_curve(cells):
     table = TABLES["yeast"]
     answer = {"sigmoid network · λ-CNN": {"metrics": {"mean_f1": 0.5}}}
     for share in CURVE_SHARES:
-        cell = Cell(table, 0, share)
-        found = {"n_train": round(42 * share), "answers": answer, "seconds": 1.0}
-        CellStore(cells).write(cell, cell.key(table.source.load(0)), found)
+        cell = ExperimentCell(table, 0, share)
+        results = {"n_train": round(42 * share), "answers": answer, "seconds": 1.0}
+        CellStore(cells).write(cell, cell.key(table.source.load(0)), results)
 
 
 def test_reproduce_what_is_missing_and_then_nothing(data, tmp_path, monkeypatch):
@@ -48,18 +48,18 @@ def test_reproduce_what_is_missing_and_then_nothing(data, tmp_path, monkeypatch)
     assert first.code == 0, first.err
     assert first.out.startswith("## YEAST (mF1, higher is better)")
     assert "| SSG-CNN" in first.out
-    assert "1 cells to run, 3 kept from before" in first.err
+    assert "1 cells to run, 3 finished earlier" in first.err
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert names == ["cells", "index.html", "report.md", "results.json"]
     again = run_process(*command, "--cells", str(tmp_path / "out" / "cells"))
-    assert "0 cells to run, 4 kept from before" in again.err
+    assert "0 cells to run, 4 finished earlier" in again.err
     assert again.out == first.out
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("reproduce", "--only", "yeast,nothing"), "there is no experiment 'nothing'"),
+        (("reproduce", "--only", "yeast,nothing"), "there is no table 'nothing'"),
         (("reproduce", "--system", "SSG-X"), "there is no system 'SSG-X'"),
         (("reproduce", "--splits", "0"), "--splits"),
         (("reproduce", "--jobs", "many"), "--jobs"),

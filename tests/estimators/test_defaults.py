@@ -56,6 +56,8 @@ def test_sets_that_go_together_are_learned_from_examples():
     joint = SetClassifier(QUICK, ExpectedF(joint=True), cv=3, random_state=0).fit(X[:150], Y[:150])
     alone = SetClassifier(QUICK, ExpectedF(), cv=3, random_state=0).fit(X[:150], Y[:150])
     assert joint.score(X[150:], Y[150:]) > alone.score(X[150:], Y[150:])
+    again = alone.with_rule(ExpectedF(joint=True))
+    assert again.predict_sets(X[150:]) == joint.predict_sets(X[150:])
 
 
 def test_examples_are_found_only_for_rules_that_look_at_them():

@@ -1,6 +1,6 @@
 import pytest
 
-from setlearn.experiments.cell import Cell
+from setlearn.experiments.cell import ExperimentCell
 from setlearn.experiments.runner import run_cells
 from setlearn.experiments.store import CellStore
 from setlearn.experiments.summary import summarise
@@ -17,8 +17,13 @@ def tiny_run(tmp_path_factory, tables):
     """A whole run in real processes: two splits, a curve, and a table without data."""
     folder = tmp_path_factory.mktemp("cells")
     labels, sequences, nothing = tables
-    cells = [Cell(labels, 0), Cell(labels, 1), Cell(sequences, 0), Cell(sequences, 0, 0.5)]
-    cells += [Cell(nothing, 0), Cell(nothing, 1)]
+    cells = [
+        ExperimentCell(labels, 0),
+        ExperimentCell(labels, 1),
+        ExperimentCell(sequences, 0),
+        ExperimentCell(sequences, 0, 0.5),
+    ]
+    cells += [ExperimentCell(nothing, 0), ExperimentCell(nothing, 1)]
     return cells, folder, run_cells(cells, CellStore(folder), jobs=2, display=Watcher())
 
 

@@ -12,9 +12,10 @@ import pytest
 
 from setlearn.experiments.report import plots, readme_table, tables_as_text, write_report
 from setlearn.experiments.report.html import html_report
-from setlearn.experiments.report.rows import figure, paper_figure
+from setlearn.experiments.report.markdown import figure as figure_text
+from setlearn.experiments.report.markdown import paper_figure
+from setlearn.experiments.summary import verdict
 from setlearn.experiments.table import MEAN_F1
-from setlearn.experiments.verdict import verdict
 from tests.experiments.tiny import LABELS
 
 needs_matplotlib = pytest.mark.skipif(
@@ -59,14 +60,14 @@ class Page(HTMLParser):
 class TestResults:
     def test_means_and_standard_errors_over_splits(self, results, tiny_run):
         values = [
-            outcome.found["answers"]["LSTM encoder–decoder · Margin"]["metrics"]["mean_f1"]
+            outcome.results["answers"]["LSTM encoder–decoder · Margin"]["metrics"]["mean_f1"]
             for outcome in tiny_run[2][:2]
         ]
         [row] = [row for row in results["tables"][0]["rows"] if row["name"] == "SSG-S"]
-        told = row["figures"]["mean_f1"]
-        assert told["mean"] == pytest.approx(np.mean(values))
-        assert told["error"] == pytest.approx(abs(values[0] - values[1]) / 2)
-        assert told["n"] == 2
+        figure = row["figures"]["mean_f1"]
+        assert figure["mean"] == pytest.approx(np.mean(values))
+        assert figure["error"] == pytest.approx(abs(values[0] - values[1]) / 2)
+        assert figure["n"] == 2
 
     def test_a_perfect_answer_is_perfect(self, results):
         [row] = [r for r in results["tables"][1]["rows"] if r["name"] == "a perfect answer"]
@@ -75,10 +76,10 @@ class TestResults:
         assert row["figures"]["mean_edit_distance"]["mean"] > 1
 
     def test_every_system_and_yardstick_has_a_row(self, results, tables):
-        for table, told in zip(tables[:2], results["tables"], strict=False):
-            names = [row["name"] for row in told["rows"]]
+        for table, summary in zip(tables[:2], results["tables"], strict=False):
+            names = [row["name"] for row in summary["rows"]]
             assert names == [system.name for system in table.systems] + list(table.yardsticks)
-            compared = [comparison["scorer"] for comparison in told["side_by_side"]]
+            compared = [comparison["scorer"] for comparison in summary["side_by_side"]]
             assert compared == list(table.compared)
 
     def test_the_curve_grows_with_the_samples(self, results):
@@ -101,7 +102,7 @@ class TestResults:
 
 
 class TestVerdict:
-    def told(self, mean, error=0.01, paper=0.7, goal=None):
+    def verdict_of(self, mean, error=0.01, paper=0.7, goal=None):
         figures = {"mean": mean, "error": error, "n": 2}
         sizes = {"mean": 3.0, "error": None, "n": 1}
         row = {
@@ -123,32 +124,32 @@ class TestVerdict:
 
     def test_reached(self):
         assert LABELS.metric is MEAN_F1
-        assert self.told(0.75) == {
+        assert self.verdict_of(0.75) == {
             "reached": True,
             "text": "reaches the paper's 0.7, better by 0.050",
         }
 
     def test_missed_with_evidence(self):
-        told = self.told(0.65)
-        assert not told["reached"]
-        assert told["text"].startswith("misses the paper's 0.7 by 0.050, 5.0 standard errors.")
-        assert "the same scores under tuned cut give 3.000" in told["text"]
-        assert "every label gives 3.000" in told["text"]
+        judged = self.verdict_of(0.65)
+        assert not judged["reached"]
+        assert judged["text"].startswith("misses the paper's 0.7 by 0.050, 5.0 standard errors.")
+        assert "the same scores under tuned cut give 3.000" in judged["text"]
+        assert "every label gives 3.000" in judged["text"]
 
     def test_a_goal_of_our_own(self):
-        told = self.told(0.75, paper=None, goal=0.8)
-        assert told["text"].startswith("misses our 0.8 by 0.050")
+        judged = self.verdict_of(0.75, paper=None, goal=0.8)
+        assert judged["text"].startswith("misses our 0.8 by 0.050")
 
     def test_nothing_to_compare(self):
-        assert "no sample" in self.told(None)["text"]
-        assert self.told(0.5, paper=None) is None
+        assert "no sample" in self.verdict_of(None)["text"]
+        assert self.verdict_of(0.5, paper=None) is None
 
 
 class TestText:
     def test_figures(self):
-        assert figure({"mean": 0.12345, "error": 0.01, "n": 2}) == "0.123 ± 0.010"
-        assert figure({"mean": 0.12345, "error": None, "n": 1}) == "0.123"
-        assert figure({"mean": None, "error": None, "n": 0}) == "–"
+        assert figure_text({"mean": 0.12345, "error": 0.01, "n": 2}) == "0.123 ± 0.010"
+        assert figure_text({"mean": 0.12345, "error": None, "n": 1}) == "0.123"
+        assert figure_text({"mean": None, "error": None, "n": 0}) == "–"
         assert [paper_figure(x) for x in (0.43, 0.402, 2.0)] == ["0.43", "0.402", "2.00"]
 
     def test_the_readme_table(self, results):
@@ -173,7 +174,7 @@ class TestText:
     def test_markdown_has_it_all(self, folder):
         text = (folder / "report.md").read_text()
         assert re.search("(reaches|misses) the paper's", text)
-        for part in ("λ-CNN", "## Time and memory", "Answers of SSG-S"):
+        for part in ("λ-CNN", "## Time and memory", "Predictions of SSG-S"):
             assert part in text
 
 

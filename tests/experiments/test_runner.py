@@ -6,43 +6,43 @@ import shutil
 import pytest
 
 from setlearn.experiments import runner
-from setlearn.experiments.cell import Cell
-from setlearn.experiments.display import ProgressDisplay, seconds_left
+from setlearn.experiments.cell import ExperimentCell
+from setlearn.experiments.reproduce import ProgressDisplay, seconds_left
 from setlearn.experiments.runner import Outcome, run_cells
 from setlearn.experiments.store import CellStore
-from tests.experiments.tiny import SEQUENCES, NoSource, Quick, Watcher, one_system
+from tests.experiments.tiny import SEQUENCES, FailingPredictor, NoSource, Watcher, one_system
 
 
 def test_all_cells_find_something_but_the_one_without_data(tiny_run):
     _, folder, outcomes = tiny_run
-    assert [bool(outcome.found) for outcome in outcomes] == [True] * 4 + [False] * 2
-    assert {o.failure for o in outcomes if not o.found} == {"there is no such data"}
+    assert [bool(outcome.results) for outcome in outcomes] == [True] * 4 + [False] * 2
+    assert {o.failure for o in outcomes if not o.results} == {"there is no such data"}
     assert len(list(folder.iterdir())) == 4
 
 
 def test_a_cell_says_all_that_a_report_needs(tiny_run):
-    found = tiny_run[2][2].found
-    assert found["n_train"] == 42
-    assert found["n_test"] == sum(found["true"]) == 18
-    assert found["peak_mb"] > 50
-    assert found["seconds"] > 0
-    assert len(found["examples"]) == 10
-    assert "(root)" in found["examples"][0]["trace"]
-    for answer in found["answers"].values():
+    results = tiny_run[2][2].results
+    assert results["n_train"] == 42
+    assert results["n_test"] == sum(results["true"]) == 18
+    assert results["peak_mb"] > 50
+    assert results["seconds"] > 0
+    assert len(results["examples"]) == 10
+    assert "(root)" in results["examples"][0]["trace"]
+    for answer in results["answers"].values():
         assert answer["metrics"]["mean_f1"] is not None
         assert sum(answer["sizes"]) == 18
-    [scorer] = found["scorers"].values()
+    [scorer] = results["scorers"].values()
     assert scorer["history"][-1]["step"] == 10
     assert [gap["depth"] for gap in scorer["gaps"]] == list(range(len(scorer["gaps"])))
-    assert not tiny_run[2][1].found["examples"]  # split 0 is enough
+    assert not tiny_run[2][1].results["examples"]  # split 0 is enough
 
 
 def test_a_second_run_does_nothing(tiny_run, monkeypatch):
     cells, folder, before = tiny_run
     monkeypatch.setattr(runner, "_start", None)
     again = run_cells(cells, CellStore(folder), jobs=2, display=Watcher())
-    assert [outcome.found for outcome in again] == [outcome.found for outcome in before]
-    assert all(outcome.reused for outcome in again if outcome.found)
+    assert [outcome.results for outcome in again] == [outcome.results for outcome in before]
+    assert all(outcome.reused for outcome in again if outcome.results)
 
 
 def test_a_corrupt_cell_is_done_again_to_the_same_end_and_said_so(tiny_run, tmp_path):
@@ -53,8 +53,8 @@ def test_a_corrupt_cell_is_done_again_to_the_same_end_and_said_so(tiny_run, tmp_
     after = run_cells(cells, store, jobs=1, display=watcher)
     assert watcher.missing == [cells[2]]
     [note] = watcher.notes
-    assert note.startswith("task2 split 0 is done again: task2-")
-    first, second = (outcomes[2].found["answers"] for outcomes in (before, after))
+    assert note.startswith("task2 split 0 is run again: task2-")
+    first, second = (outcomes[2].results["answers"] for outcomes in (before, after))
     assert {k: a["metrics"] for k, a in first.items()} == {
         k: a["metrics"] for k, a in second.items()
     }
@@ -62,12 +62,12 @@ def test_a_corrupt_cell_is_done_again_to_the_same_end_and_said_so(tiny_run, tmp_
 
 def test_failing_and_dying_cells_say_why_and_the_others_run(tmp_path):
     tables = [
-        one_system(recipe=Quick()),
-        one_system(recipe=Quick(deadly=True)),
+        one_system(scorer=FailingPredictor()),
+        one_system(scorer=FailingPredictor(deadly=True)),
         one_system(source=NoSource()),
         one_system(),
     ]
-    cells = [Cell(table, 0) for table in tables]
+    cells = [ExperimentCell(table, 0) for table in tables]
     outcomes = run_cells(cells, CellStore(tmp_path), jobs=2, display=Watcher())
     assert [outcome.failure for outcome in outcomes] == [
         "ValueError: it does not work",
@@ -75,13 +75,13 @@ def test_failing_and_dying_cells_say_why_and_the_others_run(tmp_path):
         "there is no such data",
         "",
     ]
-    assert outcomes[3].found
+    assert outcomes[3].results
     assert len(list(tmp_path.iterdir())) == 1  # failures are not kept: they are tried again
 
 
 def test_ctrl_c_keeps_what_is_finished_and_leaves_no_process(tmp_path):
     table = one_system()
-    cells, store = [Cell(table, split) for split in range(3)], CellStore(tmp_path)
+    cells, store = [ExperimentCell(table, split) for split in range(3)], CellStore(tmp_path)
     before = set(multiprocessing.active_children())
     with pytest.raises(KeyboardInterrupt):
         run_cells(cells, store, jobs=1, display=Watcher(stop_after=1))
@@ -93,24 +93,24 @@ class TestTimeLeft:
     a, b = one_system(), one_system()
 
     def test_unknown_before_anything_is_finished(self):
-        assert seconds_left({}, {Cell(self.a, 0): 3.0}, [], 2) is None
+        assert seconds_left({}, {ExperimentCell(self.a, 0): 3.0}, [], 2) is None
 
     def test_what_cells_of_the_table_took_scaled_by_share(self):
-        finished = {Cell(self.a, 0): 10.0, Cell(self.a, 1): 20.0}
-        waiting = [Cell(self.a, 2), Cell(self.a, 0, 0.5)]
+        finished = {ExperimentCell(self.a, 0): 10.0, ExperimentCell(self.a, 1): 20.0}
+        waiting = [ExperimentCell(self.a, 2), ExperimentCell(self.a, 0, 0.5)]
         assert seconds_left(finished, {}, waiting, 1) == pytest.approx(22.5)
         assert seconds_left(finished, {}, waiting, 2) == pytest.approx(11.25)
 
     def test_running_cells_count_for_what_they_have_left(self):
-        finished = {Cell(self.a, 0): 10.0}
-        assert seconds_left(finished, {Cell(self.b, 1): 4.0}, [], 2) == pytest.approx(6)
-        assert seconds_left(finished, {Cell(self.b, 1): 40.0}, [], 2) == 0
+        finished = {ExperimentCell(self.a, 0): 10.0}
+        assert seconds_left(finished, {ExperimentCell(self.b, 1): 4.0}, [], 2) == pytest.approx(6)
+        assert seconds_left(finished, {ExperimentCell(self.b, 1): 40.0}, [], 2) == 0
 
 
 def test_the_display_tells_in_lines_where_there_is_no_terminal(capsys):
     display = ProgressDisplay(jobs=2)
-    first, second = (Cell(SEQUENCES, split) for split in (0, 1))
-    known = Outcome(Cell(SEQUENCES, 0, 0.5), None, "")
+    first, second = (ExperimentCell(SEQUENCES, split) for split in (0, 1))
+    known = Outcome(ExperimentCell(SEQUENCES, 0, 0.5), None, "")
     display.begin([first, second], [known])
     for cell in (first, second):
         display.started(cell)
@@ -120,6 +120,6 @@ def test_the_display_tells_in_lines_where_there_is_no_terminal(capsys):
     said = capsys.readouterr()
     assert said.out == ""
     lines = said.err.splitlines()
-    assert lines[0] == "2 cells to run, 0 kept from before"
+    assert lines[0] == "2 cells to run, 0 finished earlier"
     assert lines[1].startswith("task2 split 0 took 0 s, about 0 s left")
     assert lines[2] == "task2 split 1 failed after 0 s: it broke"

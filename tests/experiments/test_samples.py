@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from setlearn.experiments.samples import BenchmarkSource, Samples, Split, TaskSource
-from setlearn.experiments.yardsticks import YARDSTICKS, best_constant_set
+from setlearn.experiments.systems import YARDSTICKS, best_constant_set
 from setlearn.metrics import mean_f1
 
 SAMPLES = TaskSource("leading_digits", n_samples=100).load(0)

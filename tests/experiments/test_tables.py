@@ -6,8 +6,8 @@ import pytest
 
 from setlearn.errors import ParameterError
 from setlearn.experiments.reproduce import planned_cells, tables_named
-from setlearn.experiments.rules import RULES, SIDE_BY_SIDE
-from setlearn.experiments.table import MEAN_EDIT_DISTANCE, MEAN_F1, System
+from setlearn.experiments.systems import RULES, SIDE_BY_SIDE, System
+from setlearn.experiments.table import MEAN_EDIT_DISTANCE, MEAN_F1
 from setlearn.experiments.tables import TABLES
 
 # As printed in the paper's two tables.
@@ -75,14 +75,16 @@ def test_unknown_names_are_refused(change, message):
 
 def test_an_unknown_rule_is_refused():
     system = System("SSG-S", next(iter(TABLES["task2"].compared)), "dice")
-    with pytest.raises(ParameterError, match="rule 'dice', which it does not have; choose one of"):
+    with pytest.raises(
+        ParameterError, match="rule 'dice', which it does not define; choose one of"
+    ):
         replace(TABLES["task2"], systems=(system,))
 
 
 def test_tables_by_name():
     assert [table.name for table in tables_named(["task2", "yeast"])] == ["yeast", "task2"]
     assert [table.name for table in tables_named([])] == list(TABLES)
-    with pytest.raises(ParameterError, match="no experiment 'tasks'; choose among yeast"):
+    with pytest.raises(ParameterError, match="no table 'tasks'; choose among yeast"):
         tables_named(["tasks"])
 
 

@@ -1,21 +1,18 @@
-"""Tables that run in seconds, through the same path as the real ones, and some that go wrong."""
+"""Tables that run in seconds, in the same way as the real ones, and some that fail."""
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from sklearn.base import BaseEstimator
 
-from setlearn import SequenceSetGenerator
+from setlearn import SequenceSetGenerator, SetClassifier
 from setlearn.errors import DataError
-from setlearn.experiments.recipes import LabelRecipe, SequenceRecipe
-from setlearn.experiments.rules import RULES
 from setlearn.experiments.samples import TaskSource
-from setlearn.experiments.scorers import LOGISTIC_REGRESSION_ON_DIGITS
-from setlearn.experiments.table import System, Table
-from setlearn.experiments.tables.task1 import DECODER, LEARNER, SIGMOIDS, TASK1
-from setlearn.experiments.tables.task2 import TASK2
+from setlearn.experiments.systems import LOGISTIC_REGRESSION_ON_DIGITS, RULES, System
+from setlearn.experiments.table import Table
+from setlearn.experiments.tables.tasks import DECODER, LEARNER, SIGMOIDS, TASK1, TASK2
 from setlearn.networks import LSTM, Training
-from setlearn.rules import LambdaCNN, LambdaRNN
+from setlearn.rules import LambdaCNN, LambdaRNN, Margin
 
 QUICK_RULES = {
     **RULES,
@@ -23,15 +20,17 @@ QUICK_RULES = {
     "λ-CNN": LambdaCNN(cut="tuned", training=Training(max_steps=3)),
 }
 SMALL = LSTM(embedding=4, encoder_units=4, decoder_units=4)
-GENERATOR = SequenceRecipe(
-    SequenceSetGenerator(SMALL, training=Training(max_steps=10), max_size=4, max_nodes=20)
+GENERATOR = SequenceSetGenerator(
+    SMALL, training=Training(max_steps=10, verbose=False), max_size=4, max_nodes=20
 )
 
 LABELS = replace(
     TASK1,
     source=TaskSource("leading_digits", n_samples=60),
     scorers={
-        SIGMOIDS: LabelRecipe(LOGISTIC_REGRESSION_ON_DIGITS.model, cv=2),
+        SIGMOIDS: SetClassifier(
+            LOGISTIC_REGRESSION_ON_DIGITS.estimator, Margin(), cv=2, verbose=False
+        ),
         DECODER: GENERATOR,
         LEARNER: LOGISTIC_REGRESSION_ON_DIGITS,
     },
@@ -47,39 +46,39 @@ SEQUENCES = replace(
 
 @dataclass(frozen=True)
 class NoSource:
-    """Data that cannot be had."""
+    """Data that is not available."""
 
     def load(self, split):
         raise DataError("there is no such data")
 
 
-@dataclass(frozen=True)
-class Quick:
-    """A recipe that quickly fails, or takes its process down."""
+class FailingPredictor(BaseEstimator):
+    """A predictor that fails in ``fit``, or ends its process."""
 
-    deadly: bool = False
-    model: BaseEstimator = field(default_factory=BaseEstimator)
+    def __init__(self, deadly=False, random_state=None):
+        self.deadly = deadly
+        self.random_state = random_state
 
-    def train(self, train, seed):
+    def fit(self, X, y):
         if self.deadly:
             os._exit(3)
         raise ValueError("it does not work")
 
 
-def one_system(source=SEQUENCES.source, recipe=GENERATOR) -> Table:
+def one_system(source=SEQUENCES.source, scorer=GENERATOR) -> Table:
     """A table with one scorer under one rule and nothing else."""
     return replace(
         SEQUENCES,
         name="one",
         source=source,
-        scorers={DECODER: recipe},
+        scorers={DECODER: scorer},
         systems=(System("SSG-S", DECODER, "Margin", paper=8.10),),
         compared={},
     )
 
 
 class Watcher:
-    """A display that remembers; with ``stop_after`` it presses Ctrl-C."""
+    """A display that remembers what it was told; with ``stop_after`` it simulates Ctrl-C."""
 
     def __init__(self, stop_after=None):
         self.missing, self.done, self.notes = [], [], []

@@ -53,6 +53,12 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
         labels: list[Hashable] = self.classes_.tolist()
         return labels
 
+    @property
+    def history_(self) -> list[dict[str, Any]]:
+        """How the training of the learner went, if it keeps a history."""
+        learner = getattr(self.scorer_, "model_", None)
+        return list(getattr(learner, "history_", []))
+
     def predict(self, X: Any) -> Any:
         """Predict the set of each sample, in the kind of container that ``fit`` was given."""
         nodes = self._score(X)

@@ -96,6 +96,8 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
     completion_ : Completion or None
         With ``conditional=True``, the scores and the rule for the rest of a set.
     scorer_ : the fitted learner, behind the interface that rules see
+    history_ : list of dict
+        How the training of the learner went, if it is a network; else empty.
     n_features_in_, feature_names_in_ : as in scikit-learn, where X has features
 
     Examples
@@ -244,7 +246,8 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         Threshold(cut='tuned')
         """
         other = super().with_rule(rule, X, y)
-        check_examples(other.rule_, self.scorer_, X)
+        if X is not None:  # without inputs there is nothing to try it on
+            check_examples(other.rule_, self.scorer_, X)
         if other.completion_ is not None:
             other.completion_ = replace(other.completion_, rule=other.rule_)
         return other

@@ -1,4 +1,4 @@
-"""Runs the missing cells, each in a process of its own, and keeps what they find."""
+"""Runs the missing cells, each in a process of its own, and keeps their results."""
 
 from __future__ import annotations
 
@@ -11,44 +11,84 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any
+from typing import Any, Protocol
 
 from setlearn.errors import DataError
-from setlearn.experiments.cell import Cell, run_cell
-from setlearn.experiments.display import Display
+from setlearn.experiments.cell import ExperimentCell, run_cell
 from setlearn.experiments.store import CellStore, CorruptCellError
 from setlearn.experiments.table import Table
 
-__all__ = ["Outcome", "run_cells"]
+__all__ = ["Display", "Outcome", "run_cells"]
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """What came of a cell: what it found, or why it found nothing."""
+    """The results of a cell, or the reason why there are none."""
 
-    cell: Cell
-    found: dict[str, Any] | None
+    cell: ExperimentCell
+    results: dict[str, Any] | None
     failure: str = ""
     reused: bool = False
 
 
+class Display(Protocol):
+    """Shows how the run is going."""
+
+    def begin(self, missing: Sequence[ExperimentCell], known: Sequence[Outcome]) -> None:
+        """Called once.
+
+        Parameters
+        ----------
+        missing : sequence of ExperimentCell
+            The cells that will be run.
+        known : sequence of Outcome
+            The outcomes that are known already.
+        """
+        ...
+
+    def started(self, cell: ExperimentCell) -> None:
+        """A cell has been started."""
+        ...
+
+    def finished(self, outcome: Outcome) -> None:
+        """A cell has finished or failed."""
+        ...
+
+    def note(self, text: str) -> None:
+        """Show a message."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Running:
-    cell: Cell
+    cell: ExperimentCell
     key: str
     process: BaseProcess
-    answer: Connection
+    failure: Connection
 
 
 def run_cells(
-    cells: Sequence[Cell], store: CellStore, *, jobs: int, display: Display
+    cells: Sequence[ExperimentCell], store: CellStore, *, jobs: int, display: Display
 ) -> list[Outcome]:
-    """Finish all cells: from the store where they are there, else in ``jobs`` processes.
+    """Run the cells that are not in the store, and read the others from it.
 
-    A cell that fails leaves its reason and the others go on. On Ctrl-C the running cells are
-    lost, and nothing else.
+    If a cell fails, the others are still run. After Ctrl-C only the cells that were running are
+    lost.
+
+    Parameters
+    ----------
+    cells : sequence of ExperimentCell
+    store : CellStore
+    jobs : int
+        How many processes run at the same time.
+    display : Display
+
+    Returns
+    -------
+    list of Outcome
+        One per cell.
     """
     outcomes, missing = _planned(cells, store, display)
     display.begin([cell for cell, _ in missing], list(outcomes.values()))
@@ -63,69 +103,71 @@ def run_cells(
                 outcomes[done.cell] = _outcome(done, store)
                 display.finished(outcomes[done.cell])
     finally:
-        for left in running:
-            left.process.terminate()
-            left.process.join()
+        for unfinished in running:
+            unfinished.process.terminate()
+            unfinished.process.join()
     return [outcomes[cell] for cell in cells]
 
 
 def _planned(
-    cells: Sequence[Cell], store: CellStore, display: Display
-) -> tuple[dict[Cell, Outcome], deque[tuple[Cell, str]]]:
-    """Part the cells: those whose outcome is known now, and those to run, with their keys."""
-    outcomes: dict[Cell, Outcome] = {}
-    missing: deque[tuple[Cell, str]] = deque()
-    not_to_be_had: dict[Table, str] = {}
+    cells: Sequence[ExperimentCell], store: CellStore, display: Display
+) -> tuple[dict[ExperimentCell, Outcome], deque[tuple[ExperimentCell, str]]]:
+    """The outcomes that are known already, and the cells to run with their keys."""
+    outcomes: dict[ExperimentCell, Outcome] = {}
+    missing: deque[tuple[ExperimentCell, str]] = deque()
+    unavailable: dict[Table, str] = {}
     for cell in cells:
-        if cell.table in not_to_be_had:  # asked once, for the net may be slow to say no
-            outcomes[cell] = Outcome(cell, None, not_to_be_had[cell.table])
+        if cell.table in unavailable:  # tried once, because a download may fail slowly
+            outcomes[cell] = Outcome(cell, None, unavailable[cell.table])
             continue
         try:
             key = cell.key(cell.table.source.load(cell.split))
         except DataError as error:
-            not_to_be_had[cell.table] = str(error)
+            unavailable[cell.table] = str(error)
             outcomes[cell] = Outcome(cell, None, str(error))
             continue
-        found = _kept(cell, key, store, display)
-        if found is None:
+        results = _kept(cell, key, store, display)
+        if results is None:
             missing.append((cell, key))
         else:
-            outcomes[cell] = Outcome(cell, found, reused=True)
+            outcomes[cell] = Outcome(cell, results, reused=True)
     return outcomes, missing
 
 
-def _kept(cell: Cell, key: str, store: CellStore, display: Display) -> dict[str, Any] | None:
-    """What an earlier run found, unless its file is corrupt."""
+def _kept(
+    cell: ExperimentCell, key: str, store: CellStore, display: Display
+) -> dict[str, Any] | None:
+    """The results of an earlier run, unless their file is damaged."""
     try:
         return store.read(cell, key)
     except CorruptCellError as error:
-        display.note(f"{cell.name} is done again: {error}")
+        display.note(f"{cell.name} is run again: {error}")
         return None
 
 
-def _start(cell: Cell, key: str, store: CellStore) -> _Running:
-    # Spawned, because a forked child shares the locks of threads that it does not have.
+def _start(cell: ExperimentCell, key: str, store: CellStore) -> _Running:
+    # Spawned, because a forked child would inherit locks of threads that it does not have.
     context = multiprocessing.get_context("spawn")
-    answer, end = context.Pipe(duplex=False)
+    failure, end = context.Pipe(duplex=False)
     process = context.Process(target=_work, args=(cell, key, store, end), daemon=True)
     with _one_thread_for_children():
         process.start()
     end.close()
-    return _Running(cell, key, process, answer)
+    return _Running(cell, key, process, failure)
 
 
-def _work(cell: Cell, key: str, store: CellStore, answer: Connection) -> None:
-    """What a child does: run, keep, and tell what went wrong if something did."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent ends us
+def _work(cell: ExperimentCell, key: str, store: CellStore, failure: Connection) -> None:
+    """Run a cell in this child process, keep its results, and send the reason of a failure."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent ends this one
     import torch
 
     torch.set_num_threads(1)
     try:
         store.write(cell, key, run_cell(cell))
     except Exception as error:
-        answer.send(f"{type(error).__name__}: {error}")
+        failure.send(f"{type(error).__name__}: {error}")
     else:
-        answer.send("")
+        failure.send("")
 
 
 def _next_done(running: list[_Running]) -> list[_Running]:
@@ -137,11 +179,11 @@ def _next_done(running: list[_Running]) -> list[_Running]:
 def _outcome(done: _Running, store: CellStore) -> Outcome:
     done.process.join()
     try:
-        failure = done.answer.recv() if done.answer.poll() else None
+        failure = done.failure.recv() if done.failure.poll() else None
     except EOFError:
         failure = None
     finally:
-        done.answer.close()
+        done.failure.close()
     if failure is None:
         failure = f"its process died with exit code {done.process.exitcode}"
     if failure:

@@ -1,4 +1,4 @@
-"""The report as one page that needs nothing else: no script, no font, no other file."""
+"""The report as a self-contained page: no scripts, no fonts, no other files."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from setlearn.experiments.report.markdown import protocol_line
+from setlearn.experiments.report.markdown import (
+    cost_rows,
+    main_rows,
+    protocol_line,
+    side_by_side_rows,
+)
 from setlearn.experiments.report.plots import Plot, cost_plot, plots_available, table_plots
-from setlearn.experiments.report.rows import cost_rows, main_rows, side_by_side_rows
 
 __all__ = ["html_report"]
 
 NO_PLOTS = (
-    "This report has no plots, because matplotlib is not installed: "
-    "<code>pip install 'setlearn[plot]'</code> and run the command again; no cell is run twice."
+    "This report has no plots because matplotlib is not installed. Install it with "
+    "<code>pip install 'setlearn[plot]'</code> and run the command again; finished cells are "
+    "not run again."
 )
 
 
@@ -25,8 +30,9 @@ def html_report(results: dict[str, Any]) -> str:
     links = " ".join(f'<a href="#{t["name"]}">{escape(t["title"])}</a>' for t in tables)
     body = [
         "<h1>The paper's tables, reproduced</h1>",
-        "<p>Sequential Set Generation: a scorer gives every choice a probability, a rule decides "
-        "which to keep. Each table shows every system beside the paper's figure.</p>",
+        "<p>Sequential Set Generation: a scorer gives a probability to every choice, and a rule "
+        "decides which choices to keep. The tables compare each system with the figure of the "
+        "paper.</p>",
         f'<p class="faint">{escape(protocol_line(results))}</p>',
         f'<nav>{links} <a href="#costs">Time and memory</a></nav>',
         _overview(results),
@@ -44,22 +50,23 @@ def html_report(results: dict[str, Any]) -> str:
 
 
 def _overview(results: dict[str, Any]) -> str:
-    """Which systems reach the paper's figure or our own goal, in one line a table."""
+    """Which systems reach the paper's figure or our own goal, one line per table."""
     lines = []
     for table in results["tables"]:
         judged = [row for row in table["rows"] if row["verdict"]]
         reached = [row["name"] for row in judged if row["verdict"]["reached"]]
         missed = [row["name"] for row in judged if not row["verdict"]["reached"]]
-        told = []
+        texts = []
         if reached:
-            told.append(f'<span class="yes">reached</span> by {escape(", ".join(reached))}')
+            texts.append(f'<span class="yes">reached</span> by {escape(", ".join(reached))}')
         if missed:
-            told.append(f'<span class="no">not reached</span> by {escape(", ".join(missed))}')
+            texts.append(f'<span class="no">not reached</span> by {escape(", ".join(missed))}')
         if not table["rows"]:
-            told.append('<span class="no">not run</span>, see below')
-        if told:
-            lines.append(f"<li><strong>{escape(table['title'])}</strong>: {'; '.join(told)}</li>")
-    return f"<p>The paper's figure, or our own goal, is</p>\n<ul>{''.join(lines)}</ul>"
+            texts.append('<span class="no">not run</span>, see below')
+        if texts:
+            lines.append(f"<li><strong>{escape(table['title'])}</strong>: {'; '.join(texts)}</li>")
+    intro = "<p>Whether the figure of the paper, or our own goal, is reached:</p>"
+    return f"{intro}\n<ul>{''.join(lines)}</ul>"
 
 
 def _table_section(table: dict[str, Any]) -> str:
@@ -74,7 +81,7 @@ def _table_section(table: dict[str, Any]) -> str:
         return "\n".join(parts)
     kinds = [row["kind"] for row in table["rows"]]
     parts += [
-        f'<p class="faint">{table["n_train"]} samples to train on, {table["n_test"]} to test, '
+        f'<p class="faint">{table["n_train"]} training samples, {table["n_test"]} test samples, '
         f"{table['splits']} split(s). Data: {escape(table['origin'])}.</p>",
         _html_table(main_rows(table), kinds),
         _verdicts(table),
@@ -82,7 +89,7 @@ def _table_section(table: dict[str, Any]) -> str:
     if table["side_by_side"]:
         parts.append(
             "<h3>The same scores under each rule</h3>\n"
-            "<p>What a rule adds shows only here: scorer and scores are the same in each row.</p>"
+            "<p>All rows use the same scores, so they differ only by the rule.</p>"
         )
     for comparison in table["side_by_side"]:
         parts.append(f'<p class="faint">{escape(comparison["scorer"])}</p>')
@@ -90,7 +97,7 @@ def _table_section(table: dict[str, Any]) -> str:
     plots = table_plots(table)
     if plots:
         parts += ["<h3>Plots</h3>", _plots(plots)]
-    parts += [f"<h3>Answers of {escape(table['examples']['system'])}, traced</h3>"]
+    parts += [f"<h3>Traced predictions of {escape(table['examples']['system'])}</h3>"]
     parts += [_example(example) for example in table["examples"]["traces"]]
     return "\n".join(parts)
 
@@ -106,18 +113,18 @@ def _verdicts(table: dict[str, Any]) -> str:
 
 
 def _html_table(rows: list[list[str]], kinds: list[str] | None = None) -> str:
-    header = "".join(f"<th>{escape(cell)}</th>" for cell in rows[0])
+    header = "".join(f"<th>{escape(title)}</th>" for title in rows[0])
     body = []
     for number, row in enumerate(rows[1:]):
         kind = f' class="{kinds[number]}"' if kinds else ""
-        body.append(f"<tr{kind}>{''.join(map(_cell, row))}</tr>")
+        body.append(f"<tr{kind}>{''.join(map(_entry, row))}</tr>")
     return (
         f'<div class="wide"><table><thead><tr>{header}</tr></thead>'
         f"<tbody>{''.join(body)}</tbody></table></div>"
     )
 
 
-def _cell(text: str) -> str:
+def _entry(text: str) -> str:
     mark = f' class="{text}"' if text in ("yes", "no") else ""
     return f"<td{mark}>{escape(text)}</td>"
 
@@ -135,9 +142,9 @@ def _example(example: dict[str, Any]) -> str:
     right = example["true"] == example["predicted"]
     word, mark = ("right", "yes") if right else ("wrong", "no")
     true, predicted = ("{" + ", ".join(example[side]) + "}" for side in ("true", "predicted"))
-    said = f"{example['input']} → {predicted}" + ("" if right else f", true is {true}")
+    summary = f"{example['input']} → {predicted}" + ("" if right else f", true: {true}")
     return (
-        f'<details><summary><span class="{mark}">{word}</span> {escape(said)}</summary>'
+        f'<details><summary><span class="{mark}">{word}</span> {escape(summary)}</summary>'
         f"<pre>{escape(example['trace'])}</pre></details>"
     )
 

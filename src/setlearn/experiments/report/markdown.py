@@ -1,47 +1,61 @@
-"""The report as Markdown, which is also what the terminal shows."""
+"""The report as Markdown, which the terminal shows too, and the rows of all tables as text."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from setlearn.experiments.report.rows import (
-    cost_rows,
-    figure,
-    main_rows,
-    paper_figure,
-    side_by_side_rows,
-)
+__all__ = [
+    "cost_rows",
+    "figure",
+    "main_rows",
+    "markdown_report",
+    "paper_figure",
+    "protocol_line",
+    "readme_table",
+    "side_by_side_rows",
+    "tables_as_text",
+]
 
-__all__ = ["markdown_report", "protocol_line", "readme_table", "tables_as_text"]
+COLUMNS = {
+    "mean_f1": "F1",
+    "exact_match": "exact",
+    "mean_precision": "precision",
+    "mean_recall": "recall",
+    "mean_jaccard": "Jaccard",
+    "matched_edit_distance": "matched ED",
+    "mean_edit_distance": "mED",
+    "mean_predicted_size": "size",
+}
+"""The figures besides the leading one, with the titles of their columns."""
 
 PAPER_COLUMNS = ("Multi-label", "SSG-S", "SSG-RNN", "SSG-CNN")
 
 
 def markdown_report(results: dict[str, Any]) -> str:
-    """The whole report but for the plots."""
+    """The whole report without the plots."""
     parts = ["# The paper's tables, reproduced", protocol_line(results), tables_as_text(results)]
     for table in results["tables"]:
         if table["rows"]:
             parts += [f"## {table['title']} in detail", *_details(table)]
-    parts += ["## Time and memory", pipe_table(cost_rows(results))]
+    parts += ["## Time and memory", _pipe_table(cost_rows(results))]
     return "\n\n".join(parts) + "\n"
 
 
 def protocol_line(results: dict[str, Any]) -> str:
-    """How the figures came about, in two sentences."""
+    """How the figures were computed, in a few sentences."""
     protocol, versions = results["protocol"], results["versions"]
     train = round(100 * (1 - protocol["test_share"]))
-    of = ", ".join(f"{name} {number}" for name, number in versions.items())
+    libraries = ", ".join(f"{name} {number}" for name, number in versions.items())
     return (
         f"Mean ± standard error over {protocol['splits']} random splits, {train}/{100 - train}. "
-        f"Rules learn from the training part alone, from out-of-fold or held-out scores unless "
-        f"a table says otherwise. "
-        f"Rows in brackets are yardsticks. ({of})"
+        "Rules are fitted on training samples only, on out-of-fold or held-out scores unless a "
+        "table says otherwise. "
+        f"Rows in brackets are yardsticks. ({libraries})"
     )
 
 
 def tables_as_text(results: dict[str, Any]) -> str:
-    """The main tables, with what failed."""
+    """The main tables, and what failed."""
     parts = []
     for table in results["tables"]:
         better = "higher" if table["metric"]["higher_is_better"] else "lower"
@@ -50,37 +64,126 @@ def tables_as_text(results: dict[str, Any]) -> str:
         if table["rows"]:
             if table["splits"] < results["protocol"]["splits"]:
                 parts.append(f"Over {table['splits']} splits.")
-            parts.append(pipe_table(main_rows(table)))
+            parts.append(_pipe_table(main_rows(table)))
     return "\n\n".join(parts)
 
 
 def readme_table(results: dict[str, Any]) -> str:
-    """The README's results: one row a table, one column a system, the paper's figures beside.
+    """The results in the README: one row per table, one column per system.
 
-    The last column is the first system of the table of the library's defaults on the same data.
+    The paper's figures are in brackets. The last column is the first system of the table of the
+    library's defaults on the same data.
     """
     tables = {table["name"]: table for table in results["tables"]}
     rows = [["", *PAPER_COLUMNS, "setlearn's default"]]
     for name, table in tables.items():
         by_name = {row["name"]: row for row in table["rows"]}
-        cells = [_beside_paper(by_name.get(column), table) for column in PAPER_COLUMNS]
-        if set(cells) != {"–"}:  # a table of the paper's
+        entries = [_beside_paper(by_name.get(column), table) for column in PAPER_COLUMNS]
+        if set(entries) != {"–"}:  # a table of the paper
             default = tables.get(f"{name}-default", {"rows": []})["rows"]
-            cells.append(_beside_paper(default[0] if default else None, table))
-            rows.append([f"{table['title']} {table['metric']['symbol']}", *cells])
-    return pipe_table(rows)
+            entries.append(_beside_paper(default[0] if default else None, table))
+            rows.append([f"{table['title']} {table['metric']['symbol']}", *entries])
+    return _pipe_table(rows)
 
 
-def pipe_table(rows: list[list[str]]) -> str:
-    """Rows as a Markdown table whose columns also line up as plain text."""
-    rows = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+def figure(value: dict[str, Any], digits: int = 3) -> str:
+    """A mean with its standard error.
+
+    Parameters
+    ----------
+    value : dict
+        ``mean`` and ``error``, both of which may be None.
+    digits : int, default=3
+
+    Returns
+    -------
+    str
+        A dash if there is no mean.
+    """
+    if value["mean"] is None:
+        return "–"
+    text = f"{value['mean']:.{digits}f}"
+    return text if value["error"] is None else f"{text} ± {value['error']:.{digits}f}"
+
+
+def paper_figure(value: float) -> str:
+    """A figure of the paper with the digits that the paper prints, at least two."""
+    text = f"{value:.3f}"
+    return text.removesuffix("0")
+
+
+def main_rows(table: dict[str, Any]) -> list[list[str]]:
+    """A header, and one row per system and yardstick.
+
+    A row has the leading figure, the figure to reach, and the other metrics. The figure to reach
+    is that of the paper or, in tables of our own, our goal.
+    """
+    metric, others = table["metric"], _other_columns(table)
+    to_reach = "goal" if any(row["goal"] is not None for row in table["rows"]) else "paper"
+    header = ["system", metric["symbol"], to_reach, "reached", *(COLUMNS[k] for k in others)]
+    rows = [header]
+    for row in table["rows"]:
+        verdict = row["verdict"]
+        rows.append(
+            [
+                row["name"] if row["kind"] == "system" else f"({row['name']})",
+                figure(row["figures"][metric["key"]]),
+                "" if row[to_reach] is None else paper_figure(row[to_reach]),
+                "" if verdict is None else ("yes" if verdict["reached"] else "no"),
+                *(figure(row["figures"][key]) for key in others),
+            ]
+        )
+    return rows
+
+
+def side_by_side_rows(table: dict[str, Any], comparison: dict[str, Any]) -> list[list[str]]:
+    """The same scores under several rules: a header, and one row per rule.
+
+    Parameters
+    ----------
+    table, comparison : dict
+        A table of the results, and one of its comparisons.
+
+    Returns
+    -------
+    list of list of str
+    """
+    metric, others = table["metric"], _other_columns(table)
+    rows = [["rule", metric["symbol"], *(COLUMNS[key] for key in others)]]
+    for row in comparison["rows"]:
+        figures = [figure(row["figures"][key]) for key in (metric["key"], *others)]
+        rows.append([row["rule"], *figures])
+    return rows
+
+
+def cost_rows(results: dict[str, Any]) -> list[list[str]]:
+    """Time and memory of a cell: a header, and one row per table."""
+    rows = [["table", "seconds per cell", "CPU seconds", "peak memory (MB)", "training (s)"]]
+    for table in results["tables"]:
+        if table["rows"]:
+            costs = table["costs"]
+            training = "; ".join(f"{n} {figure(s, 1)}" for n, s in costs["scorers"].items())
+            totals = [figure(costs[key], 1) for key in ("seconds", "cpu_seconds", "peak_mb")]
+            rows.append([table["title"], *totals, training])
+    return rows
+
+
+def _other_columns(table: dict[str, Any]) -> list[str]:
+    figures = table["rows"][0]["figures"]
+    leading = table["metric"]["key"]
+    return [key for key in COLUMNS if key != leading and figures[key]["n"] > 0]
+
+
+def _pipe_table(rows: list[list[str]]) -> str:
+    """Rows as a Markdown table whose columns are also aligned as plain text."""
+    rows = [[entry.replace("|", "\\|") for entry in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
-        "| " + " | ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) + " |"
+        "| " + " | ".join(entry.ljust(w) for entry, w in zip(row, widths, strict=True)) + " |"
         for row in rows
     ]
-    rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
-    return "\n".join([lines[0], rule, *lines[1:]])
+    line = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
+    return "\n".join([lines[0], line, *lines[1:]])
 
 
 def _beside_paper(row: dict[str, Any] | None, table: dict[str, Any]) -> str:
@@ -97,14 +200,14 @@ def _details(table: dict[str, Any]) -> list[str]:
     for comparison in table["side_by_side"]:
         parts += [
             f"The same scores of the {comparison['scorer']} under each rule:",
-            pipe_table(side_by_side_rows(table, comparison)),
+            _pipe_table(side_by_side_rows(table, comparison)),
         ]
-    parts.append(f"Answers of {table['examples']['system']} on split 0:")
+    parts.append(f"Predictions of {table['examples']['system']} on split 0:")
     rows = [["input", "true", "predicted", "F1"]]
     for example in table["examples"]["traces"]:
         true, predicted = (_braced(example[side]) for side in ("true", "predicted"))
         rows.append([example["input"], true, predicted, f"{example['f1']:.2f}"])
-    return [*parts, pipe_table(rows)]
+    return [*parts, _pipe_table(rows)]
 
 
 def _braced(elements: list[str]) -> str:

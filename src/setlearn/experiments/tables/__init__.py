@@ -1,19 +1,17 @@
-"""The paper's four experiments, one file each, and what lies beyond them."""
+"""The paper's four experiments, and the library's defaults on the same data."""
 
-from setlearn.experiments.tables.beyond import (
+from setlearn.experiments.tables.benchmarks import SCENE, YEAST
+from setlearn.experiments.tables.defaults import (
     PARTS,
     SCENE_DEFAULT,
     TASK1_DEFAULT,
     TASK2_DEFAULT,
     YEAST_DEFAULT,
 )
-from setlearn.experiments.tables.scene import SCENE
-from setlearn.experiments.tables.task1 import TASK1
-from setlearn.experiments.tables.task2 import TASK2
-from setlearn.experiments.tables.yeast import YEAST
+from setlearn.experiments.tables.tasks import TASK1, TASK2
 
 __all__ = ["PAPER", "TABLES"]
 
 PAPER = (YEAST, SCENE, TASK1, TASK2)
-BEYOND = (YEAST_DEFAULT, SCENE_DEFAULT, TASK1_DEFAULT, TASK2_DEFAULT, PARTS)
-TABLES = {table.name: table for table in (*PAPER, *BEYOND)}
+DEFAULTS = (YEAST_DEFAULT, SCENE_DEFAULT, TASK1_DEFAULT, TASK2_DEFAULT, PARTS)
+TABLES = {table.name: table for table in (*PAPER, *DEFAULTS)}
