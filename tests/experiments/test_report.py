@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from setlearn.experiments.report import plots, readme_table, tables_as_text, write_report
-from setlearn.experiments.report.html import html_report
-from setlearn.experiments.report.markdown import figure as figure_text
-from setlearn.experiments.report.markdown import paper_figure
+from setlearn.experiments.report.pages import figure as figure_text
+from setlearn.experiments.report.pages import html_report, paper_figure
 from setlearn.experiments.summary import verdict
 from setlearn.experiments.table import MEAN_F1
 from tests.experiments.tiny import LABELS
@@ -204,7 +203,7 @@ class TestPage:
         assert html_report(results) == (folder / "index.html").read_text()
 
     def test_without_matplotlib_it_says_what_to_install(self, results, monkeypatch):
-        monkeypatch.setattr("setlearn.experiments.report.html.plots_available", lambda: False)
+        monkeypatch.setattr("setlearn.experiments.report.pages.plots_available", lambda: False)
         monkeypatch.setattr(plots, "plots_available", lambda: False)
         text = html_report(results)
         assert "pip install 'setlearn[plot]'" in text

@@ -28,12 +28,11 @@ from setlearn.estimators.label_problem import (
     refuse_fit_params,
 )
 from setlearn.estimators.label_space import LabelSpace
-from setlearn.estimators.out_of_fold import fit_out_of_fold
-from setlearn.learners.set_mixture import SetMixture
+from setlearn.learners import SetMixture
 from setlearn.nodes import Mask, Nodes
 from setlearn.rules import Auto, Rule, TopK
 from setlearn.savable import savable
-from setlearn.scorers import LabelScorer
+from setlearn.scorers import LabelScorer, fit_out_of_fold
 from setlearn.scorers.classifiers import check_learner, with_seeds
 
 __all__ = ["SetClassifier"]

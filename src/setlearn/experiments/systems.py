@@ -20,9 +20,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 from setlearn import SequenceSetGenerator, SetClassifier
 from setlearn.experiments.samples import Samples, Split
-from setlearn.learners.sequence_sigmoid_network import SequenceSigmoidNetwork
-from setlearn.learners.set_mixture import SetMixture
-from setlearn.learners.sigmoid_network import SigmoidNetwork
+from setlearn.learners import SequenceSigmoidNetwork, SetMixture, SigmoidNetwork
 from setlearn.networks import Training
 from setlearn.nodes import BoolArray, Mask, Nodes
 from setlearn.rules import (

@@ -1,6 +1,6 @@
 """Scorers: models of P(next choice | x, prefix), in batches."""
 
 from setlearn.scorers.base import Scorer
-from setlearn.scorers.labels import LabelScorer, MarginalScorer, SoftmaxScorer
+from setlearn.scorers.labels import LabelScorer, MarginalScorer, SoftmaxScorer, fit_out_of_fold
 
-__all__ = ["LabelScorer", "MarginalScorer", "Scorer", "SoftmaxScorer"]
+__all__ = ["LabelScorer", "MarginalScorer", "Scorer", "SoftmaxScorer", "fit_out_of_fold"]

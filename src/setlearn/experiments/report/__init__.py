@@ -6,8 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from setlearn.experiments.report.html import html_report
-from setlearn.experiments.report.markdown import markdown_report, readme_table, tables_as_text
+from setlearn.experiments.report.pages import (
+    html_report,
+    markdown_report,
+    readme_table,
+    tables_as_text,
+)
 from setlearn.experiments.store import write_atomically
 
 __all__ = ["readme_table", "tables_as_text", "write_report"]
