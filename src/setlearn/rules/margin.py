@@ -250,17 +250,16 @@ class Margin(Rule):
     def _solve_each_depth(self, nodes: Nodes, positive: Mask) -> None:
         parts, depths = [], []
         for rows in nodes.row_chunks():
-            mask = dense_mask(positive, rows)
-            part = nodes[rows]
+            part, mask = nodes[rows], dense_mask(positive, rows)
             parts.append(Gaps.of(part.masked(self._scores(part)), mask))
-            depths.append(nodes.depth[rows][mask.any(axis=1)])
+            depths.append(part.depth[mask.any(axis=1)])
         gaps, depth = Gaps.join(parts), np.concatenate(depths)
         positions = [gaps[depth == position] for position in range(int(nodes.depth.max()) + 1)]
         if self.lam is None:
             solutions = [solve(part, self.multiplier) for part in positions]
             slack = 4 * float(np.finfo(nodes.probabilities.dtype).eps)
-            pairs = zip(solutions, positions, strict=True)
-            lam = [past_ties(solution.lam, part, slack, LARGEST) for solution, part in pairs]
+            both = zip(solutions, positions, strict=True)
+            lam = [past_ties(solution.lam, part, slack, LARGEST) for solution, part in both]
         else:
             given = np.atleast_1d(np.asarray(self.lam, dtype=np.float64))
             lam = [float(given[min(k, len(given) - 1)]) for k in range(len(positions))]
@@ -282,8 +281,7 @@ class Margin(Rule):
         return at.astype(nodes.probabilities.dtype)
 
     def _min_size_now(self) -> int:
-        least: int = getattr(self, "min_size_", 1 if self.min_size is None else self.min_size)
-        return least
+        return int(getattr(self, "min_size_", 1 if self.min_size is None else self.min_size))
 
     def _floor_now(self) -> float:
         return -np.inf if self._min_size_now() else getattr(self, "floor_", -np.inf)
