@@ -370,7 +370,7 @@ class Broken:
         (["a"], [{"abc"}], {"rule": Margin([0.1, 0.2])}, ParameterError, "lam has 2 values"),
         (["a"], [{"a"}], {"training__checkpoint": "folder"}, ParameterError, "set random_state"),
         (["a"], [{"a"}], {"training": {"max_steps": 1}}, ParameterError, "training must be a"),
-        (["a"], [{"a"}], {"network": WrongShapes()}, DataError, "answered logits of shape"),
+        (["a"], [{"a"}], {"network": WrongShapes()}, DataError, "logits of shape"),
         (["a"], [{"a"}], {"rule": "margin"}, ParameterError, "rule must be one of"),
         (["a"], [{"a"}], {"tokens": "syllable"}, ParameterError, "tokens must be"),
         (["a"], [{"a"}], {"tokens": ("char",)}, ParameterError, "tokens must be one way"),

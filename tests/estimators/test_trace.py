@@ -102,7 +102,8 @@ def test_the_text_is_a_table_with_every_winner_and_the_reason(rule):
     for number, step in enumerate(trace.steps, 1):
         cells = lines[1 + number].split()
         assert cells[:3] == [str(number), LABELS[step.winner], f"{step.scores[step.winner]:.4f}"]
-        assert cells[3] == f"{step.figures[columns[1]]:.4f}"
+        figure = step.figures[columns[1]]
+        assert cells[3] == (str(figure) if isinstance(figure, int) else f"{figure:.4f}")
         assert (step.penalties is None) == (trace.to_dict()["steps"][0]["penalties"] is None)
         assert ("kept" in cells and "not" not in cells) == step.kept
     assert f"stopped: {trace.reason}" in text
