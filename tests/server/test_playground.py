@@ -284,7 +284,7 @@ class TestSequences:
         choose_words(page)
         expect(memory(page)).to_have_text(["a"])
         expect(page.locator(".followed > .row .why")).to_contain_text("nothing below is in the set")
-        expect(page.locator("#reason")).to_contain_text("the rule chose the best sequences")
+        expect(page.locator("#reason")).to_contain_text("every branch has ended")
         page.get_by_role("button", name=re.compile("^b, .* followed")).click()
         expect(page.locator(".node-scores .refused")).to_contain_text("other sequences were chosen")
 

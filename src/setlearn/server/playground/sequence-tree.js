@@ -36,7 +36,7 @@ export function sequenceSteps(trace, { known }) {
     element: make("div", {}, scroller, hint, scores),
     last: depth,
     memory: (step) => (step === depth ? whole : endedBy(step)),
-    reason: (step) => (step === depth ? ending(trace, levels.flat(), finished.length) : ""),
+    reason: (step) => (step === depth ? ending(trace, finished.length) : ""),
     describe: (step) => sentence(levels, finished, step),
     figures: () => "", // each node shows its own
     show(step) {
@@ -116,9 +116,8 @@ function sentence(levels, finished, step) {
 const spelled = (node) => node.prefix || "(empty)";
 const count = (nodes, holds) => nodes.filter(holds).length;
 
-function ending({ truncated }, nodes, nFinished) {
+function ending({ truncated }, nFinished) {
   if (truncated) return "a limit on length or size cut something off";
   if (nFinished === 0) return "the rule kept no branch to its end";
-  const hasChosen = nodes.some(({ status }) => status === "followed");
-  return `every branch has ended${hasChosen ? ", and the rule chose the best sequences" : ""}`;
+  return "every branch has ended";
 }
