@@ -160,8 +160,9 @@ def check_other_rules(case, tmp_path):
     fitted = model.with_rule(Threshold("tuned"), case.X, case.sets)
     assert 0 <= fitted.rule_.cut_ <= 1
     assert few.with_rule(fitted.rule_).rule_.cut_ == fitted.rule_.cut_
-    with pytest.raises(ParameterError, match="rule must be"):
-        model.with_rule("margin", case.X, case.sets)
+    for samples in ((), (case.X, case.sets)):
+        with pytest.raises(ParameterError, match="rule must be"):
+            model.with_rule("margin", *samples)
 
 
 def check_rule_after_fit(case, tmp_path):

@@ -299,8 +299,9 @@ def rule_facts(rule: Rule) -> dict[str, Any]:
     }
 
 
-def _is_fitted(rule: object) -> bool:
-    return any(name.endswith("_") and name[0] != "_" for name in vars(rule))
+def _is_fitted(rule: Any) -> bool:
+    learned = vars(rule) if isinstance(rule, Rule) else ()
+    return any(name.endswith("_") and name[0] != "_" for name in learned)
 
 
 def _description(rule: Any) -> str:
