@@ -98,9 +98,9 @@ def generate(
     closed: list[tuple[IntArray, IntArray, FloatArray]] = []
     for depth in range(bounds.max_length + 1):
         nodes = _with_known(step.nodes, known, known_node)
-        kept = rule.grow(nodes)
+        kept = rule.grown(nodes)
         if nodes.known is not None:
-            kept &= ~nodes.known | rule.grow(replace(nodes, known=None))
+            kept &= ~nodes.known | rule.grown(replace(nodes, known=None))
         membership = nodes.membership
         closes = kept[:, END] & (depth > 0)
         if nodes.known is not None:

@@ -105,7 +105,7 @@ class TestComplete:
         assert len(ended.answers) == 2
         ignored = run(*command, "--unknown", "ignore")
         assert len(ignored.answers) == 5
-        assert ignored.err.startswith("setlearn: warning: 1 known element(s)")
+        assert ignored.err.startswith("setlearn: warning: 1 element(s) of known")
         skipped = run(*command, "--skip-bad", "--json").document
         assert (skipped["n_answers"], skipped["left_out"]) == (4, 1)
 

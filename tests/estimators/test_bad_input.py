@@ -30,14 +30,14 @@ def check_error(error, built_in, message, ask):
 
 
 BAD_X = {
-    "ragged": ([[1, 2, 3], [1, 2]], "X is ragged: row 1 has 2 values but row 0 has 3; give every"),
-    "ragged arrays": ([np.ones(3), np.ones(1)], "row 1 has 1 values but row 0 has 3; give every"),
+    "ragged": ([[1, 2, 3], [1, 2]], "X is ragged: row 1 has 2 values but row 0 has 3; pass the same"),
+    "ragged arrays": ([np.ones(3), np.ones(1)], "row 1 has 1 values but row 0 has 3; pass the same"),
     "nan": (np.where(X > 0.9, np.nan, X), "Input X contains NaN"),
     "inf": (np.where(X > 0.9, np.inf, X), "Input X contains infinity"),
     "sparse nan": (sparse.csr_array(np.where(X > 0.9, np.nan, X)), "Input X contains NaN"),
     "nan in a table": (pd.DataFrame(np.where(X > 0.9, np.nan, X)), "Input X contains NaN"),
-    "no samples": ([], "X holds 0 samples; give at least one"),
-    "no rows": (np.empty((0, 4)), "X holds 0 samples; give at least one"),
+    "no samples": ([], "X holds 0 samples; pass at least one"),
+    "no rows": (np.empty((0, 4)), "X holds 0 samples; pass at least one"),
     "no features": (np.empty((20, 0)), r"0 feature\(s\)"),
     "one dimension": (np.arange(20.0), "Expected 2D array, got 1D array.*Reshape"),
     "three dimensions": (X[None], "Found array with dim 3"),
@@ -67,19 +67,19 @@ def test_things_that_are_no_inputs(given):
 def test_a_single_text_is_not_many():
     learner = make_pipeline(TfidfVectorizer(), LogisticRegression())
     classifier = SetClassifier(learner, cv=2).fit(["red car", "blue car"] * 10, SETS)
-    message = r"X is the single text 'red'; give a list of texts, such as \['red'\]"
+    message = r"X is the single text 'red'; pass a list of texts, such as \['red'\]"
     check_error(KindError, TypeError, message, lambda: classifier.predict("red"))
     check_error(KindError, TypeError, message, lambda: SetClassifier(learner).fit("red", SETS))
 
 
 def test_other_features_than_in_fit():
-    message = "X has 3 features, but SetClassifier is expecting 4 features.*Give the features"
+    message = "X has 3 features, but SetClassifier is expecting 4 features.*Pass the features"
     for ask in (FITTED.predict, FITTED.predict_proba, lambda X: FITTED.trace(X[0])):
         check_error(DataError, ValueError, message, lambda ask=ask: ask(X[:, :3]))
 
 
 def test_different_lengths():
-    message = "X has 20 samples but Y has 19 sets; give one set a sample, an empty one where"
+    message = "X has 20 samples but Y has 19 sets; pass one set per sample, an empty one where"
     for targets in (SETS[:19], Y[:19], sparse.csr_array(Y[:19]), [next(iter("ab"))] * 18 + ["b"]):
         check_error(DataError, ValueError, message, lambda y=targets: SetClassifier().fit(X, y))
 
@@ -117,7 +117,7 @@ BAD_Y = {
     "the label nan": ([{NAN, "a"}] * 20, DataError, "Y holds the label nan.*use None or a string"),
     "classes with nan": ([NAN, 1.0] * 10, DataError, "y contains NaN.*leave those samples out"),
     "continuous classes": (X[:, 0], DataError, "Unknown label type: continuous"),
-    "strings and numbers": (["a", 1] * 10, KindError, "y mixes strings.*'a' and 1; give classes"),
+    "strings and numbers": (["a", 1] * 10, KindError, "y mixes strings.*'a' and 1; pass classes"),
     "scores": (X, DataError, "only 0 and 1, but Y holds 0.*; threshold scores first, or pass sets"),
     "counts": (2 * Y, DataError, "only 0 and 1, but Y holds 2; threshold"),
     "sparse counts": (sparse.csr_array(2 * Y), DataError, "only 0 and 1, but Y holds 2; thr"),
@@ -149,11 +149,11 @@ BAD_KNOWN = {
     "unknown": (
         [{"a", "x"}, {"x", "y"}] + [set()] * 18,
         DataError,
-        r'3 known element\(s\).*never seen in training: \'x\', \'y\'; leave.*unknown="ignore"',
+        r'3 element\(s\) of known.*never seen in training: \'x\', \'y\'; leave.*unknown="ignore"',
     ),
-    "many unknown": ([set("pqrstuvw")] * 20, DataError, "160 known.* and 3 more; leave them out"),
+    "many unknown": ([set("pqrstuvw")] * 20, DataError, "160 element.* of known.* and 3 more; leave them out"),
     "too few": ([{"a"}] * 3, DataError, "X has 20 samples but known has 3 sets; pass one set per"),
-    "columns": (np.ones((20, 3)), DataError, "known has 3 columns but there are 4 labels; give"),
+    "columns": (np.ones((20, 3)), DataError, "known has 3 columns but there are 4 labels; pass"),
     "scores": (X, DataError, "only 0 and 1, but known holds 0"),
 }
 
@@ -169,12 +169,12 @@ def test_a_string_is_not_three_labels_in_a_trace():
     check_error(KindError, TypeError, message, lambda: FITTED.trace(X[0], known="abc"))
     check_error(KindError, TypeError, "known is the str 'a'", lambda: FITTED.trace(X[0], "a"))
     check_error(KindError, TypeError, "known is the int 1", lambda: FITTED.trace(X[0], 1))
-    message = r"1 known element\(s\).*'abc'; leave them out"
+    message = r"1 element\(s\) of known.*'abc'; leave them out"
     check_error(DataError, ValueError, message, lambda: FITTED.trace(X[0], {"abc"}))
 
 
 def test_a_trace_is_of_one_sample():
-    message = r"trace tells of one sample, got 2; pass a single row such as X\[0\]"
+    message = r"trace shows one sample, got 2; pass a single row such as X\[0\]"
     for two in (X[:2], sparse.csr_array(X[:2]), pd.DataFrame(X[:2])):
         check_error(DataError, ValueError, message, lambda two=two: FITTED.trace(two))
 

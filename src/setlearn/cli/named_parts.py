@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from ast import literal_eval
+from difflib import get_close_matches
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
 from setlearn.cli.part_names import kebab_case
@@ -12,6 +14,9 @@ if TYPE_CHECKING:
     from setlearn.rules import Rule
 
 __all__ = ["fit_free_rule_named", "rule_named", "rules_by_name"]
+
+CONSTANTS = {"true": "True", "false": "False", "none": "None", "null": "None"}
+"""Constants as people write them in a shell, and in Python."""
 
 
 def rules_by_name() -> dict[str, type[Rule]]:
@@ -39,15 +44,14 @@ def rule_named(text: str | None) -> Rule | None:
     name, _, settings = text.partition(":")
     rules = rules_by_name()
     if name not in rules:
-        raise ParameterError(f"there is no rule {name!r}; choose one of {', '.join(rules)}")
-    parameters = dict(_setting(part) for part in settings.split(",") if part.strip())
-    try:
-        return rules[name](**parameters)
-    except TypeError as error:
+        close = get_close_matches(name, rules, n=1)
+        suggestion = f" (did you mean {close[0]}?)" if close else ""
         raise ParameterError(
-            f"the rule {name} does not have these settings ({error}); "
-            f"see help(setlearn.rules.{rules[name].__name__})"
-        ) from error
+            f"there is no rule {name!r}{suggestion}; choose one of {', '.join(rules)}"
+        )
+    parameters = dict(_setting(part) for part in settings.split(",") if part.strip())
+    _check_settings(name, rules[name], parameters)
+    return rules[name](**parameters)
 
 
 def fit_free_rule_named(text: str) -> Rule:
@@ -82,6 +86,22 @@ def _fit_free_rules() -> list[str]:
     return names
 
 
+def _check_settings(name: str, rule: type[Rule], given: dict[str, Any]) -> None:
+    """Raise unless the rule has all the given settings, and all that it needs are given."""
+    own = signature(rule).parameters
+    for setting in given:
+        if setting not in own:
+            has = f"its settings are {', '.join(own)}" if own else "it has none"
+            raise ParameterError(f"the rule {name} has no setting {setting!r}; {has}")
+    missing = [s for s, parameter in own.items() if parameter.default is Parameter.empty]
+    missing = [setting for setting in missing if setting not in given]
+    if missing:
+        example = f"{name}:{','.join(f'{setting}=VALUE' for setting in missing)}"
+        raise ParameterError(
+            f"the rule {name} needs a value for {' and '.join(missing)}; write {example}"
+        )
+
+
 def _setting(text: str) -> tuple[str, Any]:
     name, equals, value = text.strip().partition("=")
     if not equals:
@@ -90,6 +110,6 @@ def _setting(text: str) -> tuple[str, Any]:
             "an example is --rule threshold:cut=0.4"
         )
     try:
-        return name, literal_eval(value)
+        return name, literal_eval(CONSTANTS.get(value, value))
     except (ValueError, SyntaxError):
         return name, value  # a word, as in space=log

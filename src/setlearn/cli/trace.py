@@ -69,7 +69,7 @@ def trace(
             loaded = model_for_rows(model, loading, rows, output, rule=rule)
             record = _row_number(rows, row or 1)
     else:
-        raise ParameterError("pass either a file or --text as the input to trace")
+        raise ParameterError("pass either a file or --text to say what to trace")
     [known_elements] = loaded.as_elements([known or []])
     steps = loaded.trace(record, known_elements, unknown=unknown.value)
     print_result(steps, steps.to_dict(), output)

@@ -290,6 +290,15 @@ class RuleHolder(SetPredictor):
             )
 
 
+def check_both(X: Any, y: Any) -> None:
+    """Raise unless there are inputs and sets to fit a rule on."""
+    if X is None or y is None:
+        missing, given = ("X", "y") if X is None else ("y", "X")
+        raise ParameterError(
+            f"a rule is fitted on X and y, but only {given} was given; pass {missing} too"
+        )
+
+
 def rule_facts(rule: Rule) -> dict[str, Any]:
     """The numbers that a rule has learned, by the names that people know."""
     return {

@@ -143,7 +143,7 @@ class Completion:
 
     def kept(self, nodes: Nodes) -> BoolArray:
         """The other labels of each set, (n, labels), at choice points with known labels."""
-        return self.rule.accept(self.scores.left(nodes))
+        return self.rule.accepted(self.scores.left(nodes))
 
 
 def _left_out_of_fold(nodes: Nodes, truth: BoolArray, seed: int) -> tuple[Nodes, BoolArray]:

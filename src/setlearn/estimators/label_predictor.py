@@ -18,6 +18,7 @@ from setlearn.estimators.base import (
     RuleHolder,
     Task,
     Unknown,
+    check_both,
     check_top,
     check_unknown,
     rule_facts,
@@ -63,7 +64,7 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
         """Predict the set of each sample, in the kind of container that ``fit`` was given."""
         nodes = self._score(X)
         if self.space_.kind == "indicator":  # which is dense anyway
-            return self._labels_only(self.rule_.accept(nodes)).astype(self.space_.dtype)
+            return self._labels_only(self.rule_.accepted(nodes)).astype(self.space_.dtype)
         return self.space_.answer(self._kept(nodes))
 
     def predict_sets(self, X: Any) -> list[frozenset[Hashable]]:
@@ -134,8 +135,9 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
                     "and y with samples that the learner has not seen"
                 )
             return kept
+        check_both(X, y)
         nodes = self._score(X, with_examples=True)
-        right = self.space_.encode(self.space_.in_own_kind(y), "error")
+        right = self.space_.encode(y, "error", name="y")
         if right.shape[0] != len(nodes):
             raise DataError(
                 f"X has {len(nodes)} samples but y has {right.shape[0]} sets; pass one set per "
@@ -191,7 +193,7 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
 
     def _accepted(self, nodes: Nodes) -> BoolArray:
         """What the rule keeps; where labels are known, what the completion adds to them."""
-        kept = self.rule_.accept(nodes)
+        kept = self.rule_.accepted(nodes)
         if self.completion_ is not None and nodes.known is not None:
             informed: BoolArray = np.asarray(nodes.known.any(axis=1))
             if informed.any():

@@ -130,7 +130,7 @@ def check_combination(
     ):
         raise ParameterError(
             f"{rule!r} needs whole training sets beside the scores. The default learner provides "
-            'them, with "marginal" scores and conditional=False, but '
+            'them for dense X, with "marginal" scores and conditional=False, but '
             f"{type(learner).__name__} here does not; use ExpectedF() without joint"
         )
     if rule.needs_marginals and shares_of_one and not of_classes:

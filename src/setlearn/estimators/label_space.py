@@ -65,31 +65,33 @@ class LabelSpace:
             dtype = np.dtype(np.int64)
         return cls(kind, as_label_array(list(names)), dtype, type(Y)), read
 
-    def encode(self, known: Any, unknown: Unknown) -> sparse.csr_array:
+    def encode(self, sets: Any, unknown: Unknown, *, name: str = "known") -> sparse.csr_array:
         """Sets of labels as an indicator.
 
         Parameters
         ----------
-        known : iterable of sets, or an indicator
+        sets : iterable of sets, or an indicator
         unknown : {"error", "ignore"}
             What to do with labels that were never seen in training.
+        name : str, default="known"
+            The argument that the sets come from, for messages.
 
         Returns
         -------
         csr_array of bool, shape (n, labels)
         """
-        read = read_label_sets(self.in_own_kind(known), "known")
+        read = read_label_sets(self.in_own_kind(sets), name)
         if not isinstance(read, list):
             if read.shape[1] != len(self.classes):
                 raise DataError(
-                    f"known has {read.shape[1]} columns but there are {len(self.classes)} labels; "
+                    f"{name} has {read.shape[1]} columns but there are {len(self.classes)} labels; "
                     "pass one column per label, in the order of classes_"
                 )
             return read
         column = {label: k for k, label in enumerate(self.classes.tolist())}
         unseen = Counter(label for labels in read for label in labels if label not in column)
         if unseen:
-            _report_unseen(unseen, unknown)
+            _report_unseen(unseen, unknown, name)
         rows = [[column[label] for label in labels if label in column] for labels in read]
         return indicator_of_rows(rows, len(self.classes))
 
@@ -221,10 +223,13 @@ def _read_sets(sets: list[frozenset[Hashable]]) -> tuple[LabelSpace, sparse.csr_
     return LabelSpace("sets", as_label_array(labels), np.dtype(object), list), right
 
 
-def _report_unseen(unseen: Counter[Hashable], unknown: Unknown) -> None:
+def _report_unseen(unseen: Counter[Hashable], unknown: Unknown, name: str) -> None:
     shown = ", ".join(repr(label) for label, _ in unseen.most_common(5))
     more = f" and {len(unseen) - 5} more" if len(unseen) > 5 else ""
-    what = f"{unseen.total()} known element(s) name labels never seen in training: {shown}{more}"
+    what = f"{unseen.total()} element(s) of {name} were never seen in training: {shown}{more}"
     if unknown == "error":
-        raise DataError(f'{what}; leave them out, or set unknown="ignore"')
+        remedy = "leave them out"
+        if name == "known":
+            remedy += ', or set unknown="ignore"'
+        raise DataError(f"{what}; {remedy}")
     warnings.warn(f"{what}; they were ignored", UnknownLabelWarning, stacklevel=4)

@@ -20,6 +20,7 @@ from setlearn.estimators.base import (
     RuleHolder,
     Task,
     Unknown,
+    check_both,
     check_top,
     check_unknown,
     rule_facts,
@@ -118,13 +119,14 @@ class SequencePredictor(RuleHolder):
     def choice_points(self, X: Any = None, y: Any = None) -> tuple[Nodes, Mask]:
         self._check_fitted()
         if X is not None or y is not None:
+            check_both(X, y)
             return scored_trees(self.scorer_, *self._labelled(X, y))
         kept: tuple[Any, Trie] | None = getattr(self, "rule_samples_", None)
         if kept is None:
             raise ParameterError(
                 "this generator has kept no held-out samples to fit a rule on (it was loaded, or "
                 "nothing was held out); pass X and y with samples that the network has not seen, "
-                "or fit with training__validation=0.2"
+                "or fit with training=Training(validation=0.2)"
             )
         return scored_trees(self.scorer_, *kept)
 
@@ -177,7 +179,8 @@ class SequencePredictor(RuleHolder):
             warnings.warn(
                 f"{n_truncated} of {len(X)} predicted sets were cut off at a bound "
                 f"(max_length={bounds.max_length}, max_size={bounds.max_size}, "
-                f"max_nodes={bounds.max_nodes}); predict_ranked says which",
+                f"max_nodes={bounds.max_nodes}); predict_ranked says which. Raise "
+                "the bound that is too low with set_params(); no new fit is needed",
                 TruncationWarning,
                 stacklevel=4,
             )

@@ -108,7 +108,7 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         once. ``training__max_steps=500`` works in ``set_params`` and in searches.
     random_state : int or RandomState, optional
     max_steps : int, optional
-        .. deprecated:: 0.2
+        .. deprecated:: 0.1
            Use ``training=Training(max_steps=...)``.
 
     Attributes

@@ -305,7 +305,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         new_rule.check_parameters()
         check_combination(
             new_rule,
-            self.scorer_.estimator,
+            getattr(self.scorer_, "model_", self.scorer_.estimator),
             of_classes=False,
             shares_of_one=self._asks_for_one_element(self.space_),
             conditional=False,

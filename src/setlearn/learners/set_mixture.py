@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.utils import Tags, check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -28,6 +29,11 @@ __all__ = ["LinearLabels", "SetMixture"]
 
 MOST_KERNEL_ROWS = 5000
 """With more rows than this, kernel ridge regression would take too long."""
+
+
+def _may_give_examples(mixture: SetMixture) -> bool:
+    """Whether there is a forest of several labels; before ``fit`` that is open."""
+    return not hasattr(mixture, "forest_") or (mixture.forest_ is not None and not mixture.plain_)
 
 
 @savable()
@@ -119,10 +125,11 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
             return self.classes_[probabilities.argmax(axis=1)]
         return (probabilities > 0.5).astype(int)
 
-    def examples(self, X: Any) -> Examples | None:
-        """Weighted training sets of similar rows; None for sparse inputs or 1-d y."""
-        X = self._checked(X)
-        return None if self.forest_ is None or self.plain_ else self.forest_.examples(X)
+    @available_if(_may_give_examples)  # type: ignore[untyped-decorator]
+    def examples(self, X: Any) -> Examples:
+        """Weighted training sets of similar rows; not available for sparse X or 1-d y."""
+        assert self.forest_ is not None  # otherwise this method is not available
+        return self.forest_.examples(self._checked(X))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

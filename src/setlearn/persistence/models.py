@@ -311,7 +311,8 @@ def _check_kind(model: Any) -> None:
     if not _is_model(type(model)):
         raise ModelError(
             f"a {type(model).__name__} cannot be saved; pass a fitted SetClassifier or "
-            "SequenceSetGenerator (if it is inside a Pipeline or a search: its best_estimator_)"
+            "SequenceSetGenerator. Of a search, pass the best_estimator_. To save preparation "
+            "with the model, put it inside: SetClassifier(make_pipeline(preparation, learner))"
         )
 
 

@@ -108,6 +108,30 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
         Choices that were known from the start are in it; padding is not.
         """
 
+    def accepted(self, nodes: Nodes) -> BoolArray:
+        """What `accept` keeps, checked: predictors call this, since anyone may write a rule.
+
+        Raises
+        ------
+        ParameterError
+            If ``accept`` does not answer with a mask of the right shape.
+        """
+        return self._checked(self.accept(nodes), nodes)
+
+    def grown(self, nodes: Nodes) -> BoolArray:
+        """What `grow` follows, checked in the same way."""
+        return self._checked(self.grow(nodes), nodes)
+
+    def _checked(self, kept: Any, nodes: Nodes) -> BoolArray:
+        mask = np.asarray(kept)
+        if mask.dtype != bool or mask.shape != nodes.probabilities.shape:
+            raise ParameterError(
+                f"the rule {self!r} must answer with a bool array of shape "
+                f"{nodes.probabilities.shape}, one row per choice point; got {mask.dtype} of "
+                f"shape {mask.shape}; correct its method accept"
+            )
+        return mask
+
     def grow(self, nodes: Nodes) -> BoolArray:
         """Which choices a tree of sequences follows, as a mask (n, V).
 

@@ -169,8 +169,8 @@ class ServedModel:
         try:
             if ask.margin is not None:
                 self._under_margin(*ask.margin)
-        except SetlearnError:
-            return Refusal("the model does not work under another rule; leave rule out")
+        except SetlearnError as error:  # says nothing about inputs, only about λ and ρ
+            return Refusal(f"the model cannot use this rule: {error}; change it, or leave it out")
         try:
             return self._answer_together([ask])[0]
         except SetlearnError:
