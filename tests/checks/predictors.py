@@ -71,6 +71,11 @@ def check_before_fit(case, tmp_path):
         lambda m: m.with_rule(TopK(1)),
         lambda m: m.choice_points(),
         lambda m: m.facts(),
+        lambda m: m.predict_sets(case.X),
+        lambda m: m.score(case.X, case.sets),
+        lambda m: m.choice_names(),
+        lambda m: m.as_elements(case.sets),
+        lambda m: m.input_layout(),
     ):
         with pytest.raises(NotFittedError, match="call fit"):
             verb(clone(case.unfitted))
@@ -144,6 +149,9 @@ def check_traces(case, tmp_path):
         assert trace.truncated is False
         json.dumps(trace.to_dict(), allow_nan=False)
         assert str(trace)
+    x, known = case.X[0], frozenset(list(case.sets[0])[:1])
+    [others] = model.complete(case.X[:1], [known])
+    assert model.trace(x, known).result == frozenset(model.as_elements([others])[0]) | known
 
 
 def check_other_rules(case, tmp_path):

@@ -30,8 +30,14 @@ def check_error(error, built_in, message, ask):
 
 
 BAD_X = {
-    "ragged": ([[1, 2, 3], [1, 2]], "X is ragged: row 1 has 2 values but row 0 has 3; pass the same"),
-    "ragged arrays": ([np.ones(3), np.ones(1)], "row 1 has 1 values but row 0 has 3; pass the same"),
+    "ragged": (
+        [[1, 2, 3], [1, 2]],
+        "X is ragged: row 1 has 2 values but row 0 has 3; pass",
+    ),
+    "ragged arrays": (
+        [np.ones(3), np.ones(1)],
+        "row 1 has 1 values but row 0 has 3; pass",
+    ),
     "nan": (np.where(X > 0.9, np.nan, X), "Input X contains NaN"),
     "inf": (np.where(X > 0.9, np.inf, X), "Input X contains infinity"),
     "sparse nan": (sparse.csr_array(np.where(X > 0.9, np.nan, X)), "Input X contains NaN"),
@@ -151,7 +157,11 @@ BAD_KNOWN = {
         DataError,
         r'3 element\(s\) of known.*never seen in training: \'x\', \'y\'; leave.*unknown="ignore"',
     ),
-    "many unknown": ([set("pqrstuvw")] * 20, DataError, "160 element.* of known.* and 3 more; leave them out"),
+    "many unknown": (
+        [set("pqrstuvw")] * 20,
+        DataError,
+        "160 element.* and 3 more; leave",
+    ),
     "too few": ([{"a"}] * 3, DataError, "X has 20 samples but known has 3 sets; pass one set per"),
     "columns": (np.ones((20, 3)), DataError, "known has 3 columns but there are 4 labels; pass"),
     "scores": (X, DataError, "only 0 and 1, but known holds 0"),

@@ -7,11 +7,12 @@ command line, the server, the experiments and user code never ask which one they
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from copy import copy
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from setlearn.errors import NotFittedError, ParameterError
@@ -258,7 +259,7 @@ class RuleHolder(SetPredictor):
 
     def with_rule(self, rule: Rule, X: Any = None, y: Any = None) -> Self:
         self._check_fitted()
-        new_rule = self._new_rule(rule)
+        new_rule, other = self._new_rule(rule), copy(self)
         if X is None and y is None and _is_fitted(rule):
             new_rule = copy(rule)
         elif new_rule.needs_fit:
@@ -266,24 +267,27 @@ class RuleHolder(SetPredictor):
                 new_rule = with_seeds(new_rule, check_random_state(self.random_state))
             nodes, positive = self.choice_points(X, y)
             new_rule.check_samples(len(np.unique(nodes.sample)))
-            new_rule.fit(nodes, positive)
-        other = copy(self)
+            other._fit_rule(new_rule, nodes, positive)
         other.rule = rule
         other._set_rule(new_rule)
         return other
+
+    def _fit_rule(self, rule: Rule, nodes: Nodes, positive: Mask) -> None:
+        """Fit another rule on the scores of this predictor."""
+        rule.fit(nodes, positive)
 
     def _set_rule(self, rule: Rule) -> None:
         """Take a fitted rule; `Auto` leaves its winner and the scores of all candidates."""
         self.rule_ = rule.chosen
         self.rule_scores_ = rule.candidate_scores
-        self.fitted_rule_ = _description(self.rule)
+        self.fitted_rule_ = _settings(self.rule)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "rule_"):
             raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit(X, y) first")
-        # Models saved before format 2 do not say which rule they were fitted with.
-        fitted_rule = getattr(self, "fitted_rule_", None)
-        if fitted_rule is not None and fitted_rule != _description(self.rule):
+        # It is not saved: a model that is loaded has the rule that it was fitted with.
+        fitted_rule = vars(self).setdefault("fitted_rule_", _settings(self.rule))
+        if not _are_same(fitted_rule, _settings(self.rule)):
             raise ParameterError(
                 f"the rule was changed to {self.rule!r} after fit, but the fitted model uses "
                 f"{self.rule_!r}; call fit again, or use with_rule(rule), which keeps the scores"
@@ -313,16 +317,25 @@ def _is_fitted(rule: Any) -> bool:
     return any(name.endswith("_") and name[0] != "_" for name in learned)
 
 
-def _description(rule: Any) -> str:
-    """A rule and all its parameters, the same for equal rules in every process."""
-    if not hasattr(rule, "get_params"):
-        return repr(rule)
-    plain = (bool, int, float, str, list, tuple, type(None))
-    parameters = {
-        name: value if isinstance(value, plain) else type(value).__name__
-        for name, value in sorted(rule.get_params(deep=True).items())
-    }
-    return f"{type(rule).__name__} {parameters}"
+def _settings(value: Any, path: str = "rule") -> dict[str, Any]:
+    """All settings of a rule by where they stand, with those of rules inside it."""
+    if isinstance(value, BaseEstimator):
+        parts = value.get_params(deep=False)
+    elif isinstance(value, list | tuple):
+        parts = dict(enumerate(value))
+    else:
+        return {path: value}
+    settings: dict[str, Any] = {path: type(value)}
+    for name, part in parts.items():
+        settings |= _settings(part, f"{path}.{name}")
+    return settings
+
+
+def _are_same(settings: Mapping[str, Any], others: Mapping[str, Any]) -> bool:
+    return settings.keys() == others.keys() and all(
+        value is others[path] or np.array_equal(value, others[path])
+        for path, value in settings.items()
+    )
 
 
 def check_unknown(unknown: object) -> None:

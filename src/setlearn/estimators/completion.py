@@ -135,11 +135,29 @@ class Completion:
         nodes, truth = nodes[named], right[named].toarray()
         seed = int(rng.randint(2**31 - 1))
         scores = ConditionalScores(seed).fit(nodes, truth)
+        return cls(scores, rule).with_rule(rule, nodes, truth)
+
+    def with_rule(self, rule: Rule, nodes: Nodes, right: BoolArray) -> Self:
+        """The same conditional scores under another rule, which is fitted on such scores.
+
+        Parameters
+        ----------
+        rule : Rule
+            It is not changed.
+        nodes : Nodes
+            Scored by a model that had not seen the samples.
+        right : array of bool, shape (n, labels)
+            The true sets.
+
+        Returns
+        -------
+        Completion
+        """
         rule = clone(rule)
         if rule.needs_fit:
-            left, others = _left_out_of_fold(nodes, truth, seed)
-            rule.fit(left, others)
-        return cls(scores, rule.chosen)
+            named = np.flatnonzero(right.any(axis=1))
+            rule.fit(*_left_out_of_fold(nodes[named], right[named], self.scores.random_state))
+        return replace(self, rule=rule.chosen)
 
     def kept(self, nodes: Nodes) -> BoolArray:
         """The other labels of each set, (n, labels), at choice points with known labels."""

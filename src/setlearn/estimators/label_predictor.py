@@ -68,7 +68,8 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
         return self.space_.answer(self._kept(nodes))
 
     def predict_sets(self, X: Any) -> list[frozenset[Hashable]]:
-        return self.space_.answer_sets(self._kept(self._score(X)))
+        nodes = self._score(X)
+        return self.space_.answer_sets(self._kept(nodes))
 
     def predict_proba(self, X: Any) -> FloatArray:
         """The score of each label, (n_samples, n_labels).
@@ -178,9 +179,11 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
         }
 
     def choice_names(self) -> list[str]:
+        self._check_fitted()
         return [str(label) for label in self.elements_]
 
     def as_elements(self, sets: Iterable[Iterable[Hashable]]) -> list[frozenset[Hashable]]:
+        self._check_fitted()
         return self.space_.by_spelling(sets)
 
     def _kept(self, nodes: Nodes) -> sparse.csr_array:

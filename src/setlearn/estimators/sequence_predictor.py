@@ -113,7 +113,7 @@ class SequencePredictor(RuleHolder):
             watch=levels,
         )
         [ranking] = self._decoded(grown, 1)
-        result = _as_set(ranking)
+        result = _as_set(ranking) | given
         return trace_growth(levels, self.rule_, self.vocabulary_, result, ranking.truncated)
 
     def choice_points(self, X: Any = None, y: Any = None) -> tuple[Nodes, Mask]:
@@ -142,14 +142,17 @@ class SequencePredictor(RuleHolder):
         }
 
     def choice_names(self) -> list[str]:
+        self._check_fitted()
         vocabulary = self.vocabulary_
         return [vocabulary.name(choice) for choice in range(vocabulary.n_choices)]
 
     def as_elements(self, sets: Iterable[Iterable[Hashable]]) -> list[frozenset[Hashable]]:
         """Sets as people write them, with texts in composed Unicode and single spaces."""
+        self._check_fitted()
         return read_elements(as_list(sets, "sets"), self.vocabulary_.tokeniser, "y")
 
     def input_layout(self) -> InputLayout:
+        self._check_fitted()
         return InputLayout(self.scorer_.n_features, self.scorer_.reads_token_lists)
 
     def _new_rule(self, rule: Any) -> Rule:

@@ -70,7 +70,7 @@ class _FittedScorer:
 
 @savable(
     is_model=True,
-    skipped=("rule_samples_",),
+    skipped=("fitted_rule_", "rule_samples_"),
     parts={"learned_bounds_": (Bounds,), "rule_": (Rule,), "scorer_": (TokenScorer,)},
 )
 class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # type: ignore[misc]  # no types

@@ -29,7 +29,7 @@ from setlearn.estimators.label_problem import (
 )
 from setlearn.estimators.label_space import LabelSpace
 from setlearn.learners import SetMixture
-from setlearn.nodes import Mask, Nodes
+from setlearn.nodes import Mask, Nodes, dense_mask
 from setlearn.rules import Auto, Rule, TopK
 from setlearn.savable import savable
 from setlearn.scorers import LabelScorer, fit_out_of_fold
@@ -43,7 +43,7 @@ MOST_KEPT_SCORES = 20_000_000
 
 @savable(
     is_model=True,
-    skipped=("rule_samples_",),
+    skipped=("fitted_rule_", "rule_samples_"),
     parts={
         "completion_": (Completion, None),
         "rule_": (Rule,),
@@ -247,11 +247,19 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         other = super().with_rule(rule, X, y)
         if X is not None:  # without inputs there is nothing to try it on
             check_examples(other.rule_, self.scorer_, X)
-        if other.completion_ is not None:
+        # Unless the rule was fitted for it just now, completion takes it as it is.
+        if other.completion_ is not None and other.completion_ is self.completion_:
             other.completion_ = replace(other.completion_, rule=other.rule_)
         return other
 
+    def _fit_rule(self, rule: Rule, nodes: Nodes, positive: Mask) -> None:
+        if self.completion_ is not None:
+            right = dense_mask(positive, slice(None))
+            self.completion_ = self.completion_.with_rule(rule, nodes, right)
+        super()._fit_rule(rule, nodes, positive)
+
     def input_layout(self) -> InputLayout:
+        self._check_fitted()
         names = getattr(self, "feature_names_in_", None)
         return InputLayout(
             getattr(self, "n_features_in_", None),
@@ -308,7 +316,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
             getattr(self.scorer_, "model_", self.scorer_.estimator),
             of_classes=False,
             shares_of_one=self._asks_for_one_element(self.space_),
-            conditional=False,
+            conditional=self.completion_ is not None,
         )
         return new_rule
 

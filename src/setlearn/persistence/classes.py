@@ -143,14 +143,15 @@ def fits(kind: type[Any], names: Iterable[str]) -> bool:
     Returns
     -------
     bool
-        False if a name is neither a parameter nor learned, or a parameter that has no default is
-        missing.
+        False if a name is neither a parameter nor learned, if it is never saved, or if a parameter
+        that has no default is missing.
     """
     spec, defaults = spec_of(kind) or Saved(), _defaults(kind)
     known = (set(defaults) | spec.extra) - spec.skipped
     needed = {name for name, default in defaults.items() if default is Parameter.empty}
     names = set(names)
-    return needed <= names and all(name in known or _is_learned(name) for name in names)
+    possible = all(name in known or _is_learned(name) for name in names)
+    return needed <= names and possible and not names & spec.skipped
 
 
 def _defaults(kind: type[Any]) -> dict[str, Any]:

@@ -1,0 +1,70 @@
+"""A rule that was changed after fit is refused, and nothing else is."""
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.datasets import make_multilabel_classification
+from sklearn.linear_model import LogisticRegression
+
+from setlearn import SetClassifier, load, save
+from setlearn.errors import ParameterError
+from setlearn.rules import Auto, ExpectedF, Margin, Threshold, TopK
+
+X, Y = make_multilabel_classification(n_samples=80, n_features=6, n_classes=4, random_state=0)
+
+
+def fitted(rule, **parameters):
+    learner = LogisticRegression(max_iter=500)
+    return SetClassifier(learner, rule=rule, random_state=0, **parameters).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (TopK(np.int64(1)), TopK(np.int64(3))),
+        (Margin(lam=np.array([0.1]), min_size=1), Margin(lam=np.array([0.9]), min_size=1)),
+        (Auto([Margin(), Threshold()]), Auto([Margin(), Threshold(0.4)])),
+        (Threshold(), Margin()),
+    ],
+    ids=repr,
+)
+def test_a_changed_rule_is_refused(before, after, tmp_path):
+    for model in (fitted(before), loaded(fitted(before), tmp_path)):
+        model.predict(X)
+        with pytest.raises(ParameterError, match=r"rule was changed.*with_rule"):
+            model.set_params(rule=after).predict(X)
+
+
+def loaded(model, tmp_path):
+    save(model, tmp_path / "model")
+    return load(tmp_path / "model")
+
+
+def test_a_change_inside_the_rule_is_refused():
+    rule = Threshold()
+    model = fitted(rule)
+    rule.cut = 0.3
+    with pytest.raises(ParameterError, match="rule was changed"):
+        model.predict(X)
+
+
+def test_how_scikit_learn_prints_does_not_matter(tmp_path):
+    model = fitted(Auto([Margin(), Threshold()]))
+    save(model, tmp_path / "model")
+    with sklearn.config_context(print_changed_only=False):
+        assert (model.predict(X) == load(tmp_path / "model").predict(X)).all()
+
+
+@pytest.mark.parametrize("rule", [Margin(), Threshold("tuned")])
+def test_completion_under_another_rule_is_that_of_a_fit(rule):
+    known = [frozenset([int(np.argmax(row))]) for row in Y]
+    direct = fitted(rule, conditional=True)
+    other = fitted(Margin(), conditional=True).with_rule(rule)
+    assert (other.predict(X) == direct.predict(X)).all()
+    assert (other.complete(X, known) == direct.complete(X, known)).all()
+
+
+def test_completion_cannot_use_whole_sets():
+    model = SetClassifier(rule=Margin(), conditional=True, random_state=0).fit(X, Y)
+    with pytest.raises(ParameterError, match="conditional=False"):
+        model.with_rule(ExpectedF(joint=True))
