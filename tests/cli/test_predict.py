@@ -73,6 +73,14 @@ class TestAnotherRule:
         nothing = run("predict", speller, words, "--rule", "threshold:cut=0.999,min_size=0").answers
         assert not any(answer["prediction"] for answer in nothing)
 
+    def test_it_decides_what_completes_a_set(self, tagger, tmp_path):
+        rows = [{"text": "a boat on a wave", "known": ["sea"]}]
+        data = write_jsonl(tmp_path / "rows.jsonl", rows)
+        asked = ("complete", tagger, data, "--known", "known", "--rule")
+        [few], [all_others] = (run(*asked, f"threshold:cut={cut}").answers for cut in (0.999, 0))
+        assert few["prediction"] == []
+        assert all_others["prediction"] == ["city", "night"]
+
     def test_the_trace_shows_it(self, tagger):
         asked = ("trace", tagger, "--text", "boat", "--json", "--rule", "top-k:k=2")
         assert len(run(*asked).document["result"]) == 2
