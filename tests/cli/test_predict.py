@@ -85,6 +85,17 @@ class TestAnotherRule:
         asked = ("trace", tagger, "--text", "boat", "--json", "--rule", "top-k:k=2")
         assert len(run(*asked).document["result"]) == 2
 
+    @pytest.mark.parametrize("lam", ["[0.1,0.2,0.3,0.4]", "(0.1, 0.2, 0.3, 0.4)"])
+    def test_a_setting_may_hold_commas(self, speller, words, lam):
+        ended = run("predict", speller, words, "--rule", f"margin:lam={lam},min_size=1")
+        assert ended.code == 0, ended.err
+
+    @pytest.mark.parametrize("settings", ["lam=0.1,0.2", "lam=[0.1,0.2", "lam=[0.1],min_size"])
+    def test_settings_have_names(self, speller, words, settings):
+        ended = run("predict", speller, words, "--rule", f"margin:{settings}")
+        assert ended.code == 2
+        assert "a setting of a rule is written name=value" in ended.err
+
     @pytest.mark.parametrize("rule", ["margin", "threshold:cut=tuned", "lambda-cnn", "auto"])
     def test_one_that_needs_a_fit_is_refused(self, tagger, photos, rule):
         ended = run("predict", tagger, photos, "--rule", rule)
