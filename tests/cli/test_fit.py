@@ -215,7 +215,7 @@ def test_quiet_also_where_there_is_nothing_to_resume(words, tmp_path):
         (("--task", "sequences", "--network", "magic"), "network must be one of lstm, transformer"),
         (("--rule", "magic"), "choose one of auto, expected-f"),
         (("--rule", "threshold:cut"), "name=value"),
-        (("--rule", "threshold:height=3"), "does not have these settings"),
+        (("--rule", "threshold:height=3"), "the rule threshold has no setting 'height'"),
         (("--kind", "text"), "--kind is written column=kind"),
         (("--kind", "text=colour"), "must be one of number, category"),
         (("--task", "sequences", "--tokens", "letters"), "--tokens is char or word"),

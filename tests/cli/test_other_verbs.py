@@ -160,6 +160,24 @@ class TestTrace:
         assert ended.document["result"] == ["high"]
 
     @pytest.mark.parametrize(
+        ("text", "reason"),
+        [
+            ("[" * 99999, "lists and objects are nested more than 200 deep"),
+            ('{"text": "a boat", "text": "a wave"}', "an object has the same key twice"),
+            ("[NaN, 0]", "NaN and Infinity are not JSON"),
+        ],
+        ids=["deep", "repeated key", "nan"],
+    )
+    def test_json_that_cannot_be_read(self, tagger, text, reason):
+        ended = run("trace", tagger, "--text", text)
+        assert ended.code == 2
+        assert f"setlearn: --text is JSON that cannot be read: {reason}" in ended.err
+
+    @pytest.mark.parametrize("text", ["[blurred] a boat on a wave", "{boat} wave", "NaN", "1e999"])
+    def test_what_is_not_a_record_is_a_text(self, tagger, text):
+        assert run("trace", tagger, "--text", text).code == 0
+
+    @pytest.mark.parametrize(
         ("options", "message"),
         [
             (("--row", 2), "--row 2 is for a file"),

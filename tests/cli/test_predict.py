@@ -73,9 +73,28 @@ class TestAnotherRule:
         nothing = run("predict", speller, words, "--rule", "threshold:cut=0.999,min_size=0").answers
         assert not any(answer["prediction"] for answer in nothing)
 
+    def test_it_decides_what_completes_a_set(self, tagger, tmp_path):
+        rows = [{"text": "a boat on a wave", "known": ["sea"]}]
+        data = write_jsonl(tmp_path / "rows.jsonl", rows)
+        asked = ("complete", tagger, data, "--known", "known", "--rule")
+        [few], [all_others] = (run(*asked, f"threshold:cut={cut}").answers for cut in (0.999, 0))
+        assert few["prediction"] == []
+        assert all_others["prediction"] == ["city", "night"]
+
     def test_the_trace_shows_it(self, tagger):
         asked = ("trace", tagger, "--text", "boat", "--json", "--rule", "top-k:k=2")
         assert len(run(*asked).document["result"]) == 2
+
+    @pytest.mark.parametrize("lam", ["[0.1,0.2,0.3,0.4]", "(0.1, 0.2, 0.3, 0.4)"])
+    def test_a_setting_may_hold_commas(self, speller, words, lam):
+        ended = run("predict", speller, words, "--rule", f"margin:lam={lam},min_size=1")
+        assert ended.code == 0, ended.err
+
+    @pytest.mark.parametrize("settings", ["lam=0.1,0.2", "lam=[0.1,0.2", "lam=[0.1],min_size"])
+    def test_settings_have_names(self, speller, words, settings):
+        ended = run("predict", speller, words, "--rule", f"margin:{settings}")
+        assert ended.code == 2
+        assert "a setting of a rule is written name=value" in ended.err
 
     @pytest.mark.parametrize("rule", ["margin", "threshold:cut=tuned", "lambda-cnn", "auto"])
     def test_one_that_needs_a_fit_is_refused(self, tagger, photos, rule):

@@ -33,7 +33,9 @@ def test_what_was_written_is_read(store):
     assert [path.name for path in store.folder.iterdir()] == ["task2-abc.json"]
 
 
-@pytest.mark.parametrize("damage", ["empty", "cut off", "changed", "not json", "other json"])
+@pytest.mark.parametrize(
+    "damage", ["empty", "cut off", "changed", "not json", "other json", "deep", "repeated"]
+)
 def test_damage_is_noticed(store, damage):
     path = store.path(CELL, "abc")
     text = path.read_text()
@@ -44,6 +46,8 @@ def test_damage_is_noticed(store, damage):
             "changed": text.replace("1.5", "2.5"),
             "not json": "once upon a time",
             "other json": json.dumps([1, 2]),
+            "deep": "[" * 99999,
+            "repeated": text.replace("{", '{"format": 0, ', 1),
         }[damage]
     )
     with pytest.raises(CorruptCellError, match=r"task2-abc\.json is not"):

@@ -45,6 +45,24 @@ def test_what_is_no_element_is_refused_with_its_place(value):
         LABELS.read(Row("data.csv, line 7", {"tags": value}))
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[" * 900 + "]" * 900, "nested more than 200 deep"),
+        ("[" * 99999 + "]" * 99999, "nested more than 200 deep"),
+        ("[1e999]", "a number that is too large"),
+        ('["a", NaN]', "NaN and Infinity are not JSON"),
+        ('[{"a": 1, "a": 2}]', "the same key twice"),
+    ],
+    ids=["deep", "very deep", "large", "nan", "repeated key"],
+)
+def test_a_list_that_no_file_should_hold_is_refused_with_its_place(text, reason):
+    row = Row("line 7", {"tags": text})
+    for read in (LABELS.read, lambda row: guess_targets([row], "tags", task="labels")):
+        with pytest.raises(DataError, match=rf"^line 7: 'tags' is a list that .*{reason}"):
+            read(row)
+
+
 def test_a_matrix_is_no_set():
     with pytest.raises(DataError, match=r"^line 7: 'tags' is array.* not a set; write a list"):
         LABELS.read(Row("line 7", {"tags": np.ones((2, 2))}))

@@ -12,6 +12,7 @@ from setlearn.cli.options import (
     IfUnknown,
     Model,
     ModelOptions,
+    OtherRule,
     Out,
     OutputOptions,
     ReadingOptions,
@@ -35,6 +36,7 @@ def complete(
     ],
     out: Out = "-",
     unknown: IfUnknown = Unknown.error,
+    rule: OtherRule = None,
     *,
     reading: ReadingOptions,
     loading: ModelOptions,
@@ -48,7 +50,7 @@ def complete(
     from setlearn.cli.model_loading import model_for_rows
 
     with reading.open(data) as rows:
-        loaded = model_for_rows(model, loading, rows, output)
+        loaded = model_for_rows(model, loading, rows, output, rule=rule)
 
         def complete_batch(batch: Sequence[Row]) -> list[Any]:
             known_sets = loaded.known_sets(batch, known)

@@ -6,12 +6,13 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from traceback import clear_frames
 from typing import Any
 
 from setlearn.cli.console import print_notes
 from setlearn.cli.fit_options import SavingOptions
 from setlearn.cli.reports import Evaluation, evaluate_sets, short_input
-from setlearn.errors import DataError, ModelError, ParameterError
+from setlearn.errors import DataError, ModelError, ParameterError, SetlearnError
 from setlearn.files import Row, Rows
 from setlearn.files.plain_values import plain
 from setlearn.records import RecordModel, RecordPlan, TargetReader, guess_targets
@@ -87,6 +88,8 @@ def fit_and_save(
     ------
     ModelError
         If the model cannot be saved. Most reasons are found before training starts.
+    ModelError or DataError
+        If the model cannot be evaluated; it is saved, but without figures.
     """
     from setlearn.persistence import check_can_save, check_place
 
@@ -101,15 +104,11 @@ def fit_and_save(
         "data": {"file": Path(data).name, "rows": len(train), **_digest(data)},
         "guesses": list(notes),
     }
+    if saving.examples:
+        about["examples"] = [_example(plan, row) for row in train[: saving.examples]]
     try:
         fitted = plan.fit(train, model)
-        evaluation = _evaluate(fitted, held_out) if held_out else None
-        if evaluation is not None:
-            figures = {k: v for k, v in evaluation.report.to_dict().items() if v is not None}
-            about["figures"] = {"on": "rows held out from training", **figures}
-        if saving.examples:
-            about["examples"] = [_example(fitted, row) for row in train[: saving.examples]]
-        save_or_rescue(fitted, saving.out, about)
+        evaluation = _evaluate_and_save(fitted, held_out, saving.out, about)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_interrupted_message(checkpoint)) from None
     if checkpoint is not None:
@@ -137,13 +136,15 @@ def save_or_rescue(model: RecordModel, out: Path, about: dict[str, Any]) -> None
 
     try:
         save(model, out, about=about)
-    except ModelError as error:
+    except Exception as error:  # whatever it is, the training must not be lost
+        clear_frames(error.__traceback__)  # memory may be what is missing
         try:
             file = rescue_model(model, out)
         except Exception:  # a pickle may fail in any way, and the first error matters more
             raise error from error.__cause__
+        problem = _described(error, "the model cannot be saved: ")
         raise ModelError(
-            f"{error}. The fitted model is not lost: it is in {file}. In Python, "
+            f"{problem}. The fitted model is not lost: it is in {file}. In Python, "
             f"joblib.load({str(file)!r}) loads it; setlearn.save(model, folder) then saves it "
             "once the cause is removed. Load such files only if you made them yourself"
         ) from error
@@ -262,9 +263,38 @@ SPLITS = {"labels": _stratified, "sequences": _random}
 """How rows are held out: each label is in both parts, but sequences hardly ever repeat."""
 
 
+def _evaluate_and_save(
+    model: RecordModel, held_out: Sequence[Row], out: Path, about: dict[str, Any]
+) -> Evaluation | None:
+    """Save a model with its figures; without them if it cannot be evaluated."""
+    if not held_out:
+        save_or_rescue(model, out, about)
+        return None
+    try:
+        evaluation = _evaluate(model, held_out)
+        figures = {k: v for k, v in evaluation.report.to_dict().items() if v is not None}
+    except Exception as error:
+        save_or_rescue(model, out, about)
+        kind = DataError if isinstance(error, DataError) else ModelError
+        raise kind(
+            f"the model is saved in {out}, but without figures, because it could not be evaluated "
+            f"on the rows held out: {_described(error)}"
+        ) from error
+    about["figures"] = {"on": "rows held out from training", **figures}
+    save_or_rescue(model, out, about)
+    return evaluation
+
+
 def _evaluate(model: RecordModel, rows: Sequence[Row]) -> Evaluation:
     places = [(row.place, short_input(model, row)) for row in rows]
     return evaluate_sets(model, places, model.true_sets(rows), model.predict(rows), n_worst=10)
+
+
+def _described(error: Exception, prefix: str = "") -> str:
+    """Return the message of an error; one that is not from setlearn gets a prefix and its type."""
+    if isinstance(error, SetlearnError):
+        return str(error)
+    return f"{prefix}{type(error).__name__}: {error}".removesuffix(": ")
 
 
 def _checkpoint(saving: SavingOptions, quiet: bool) -> Path:
@@ -313,6 +343,5 @@ def _digest(data: str) -> dict[str, str]:
         return {"sha256": hashlib.file_digest(file, "sha256").hexdigest()}
 
 
-def _example(model: RecordModel, row: Row) -> Any:
-    names = [column.name for column in model.reader.columns]
-    return plain({name: row.record.get(name) for name in names})
+def _example(plan: RecordPlan, row: Row) -> Any:
+    return plain({column.name: row.record.get(column.name) for column in plan.inputs})

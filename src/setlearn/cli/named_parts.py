@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from ast import literal_eval
 from difflib import get_close_matches
 from inspect import Parameter, signature
@@ -17,6 +18,9 @@ __all__ = ["fit_free_rule_named", "rule_named", "rules_by_name"]
 
 CONSTANTS = {"true": "True", "false": "False", "none": "None", "null": "None"}
 """Constants as people write them in a shell, and in Python."""
+
+SETTING = re.compile(r"""(?:\[[^]]*\]|\([^)]*\)|'[^']*'|"[^"]*"|[^,])+""")
+"""A setting: all up to the next comma that is outside brackets and quotes."""
 
 
 def rules_by_name() -> dict[str, type[Rule]]:
@@ -38,6 +42,8 @@ def rule_named(text: str | None) -> Rule | None:
     --------
     >>> rule_named("top-k:k=3")
     TopK(k=3)
+    >>> rule_named("margin:lam=[0.1,0.2],min_size=1")
+    Margin(lam=[0.1, 0.2], min_size=1)
     """
     if text is None:
         return None
@@ -49,7 +55,7 @@ def rule_named(text: str | None) -> Rule | None:
         raise ParameterError(
             f"there is no rule {name!r}{suggestion}; choose one of {', '.join(rules)}"
         )
-    parameters = dict(_setting(part) for part in settings.split(",") if part.strip())
+    parameters = dict(_setting(part) for part in SETTING.findall(settings) if part.strip())
     _check_settings(name, rules[name], parameters)
     return rules[name](**parameters)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -86,8 +85,14 @@ def _row_number(rows: Rows, number: int) -> Row:
 
 def _read_text(text: str) -> Any:
     """Read a JSON object or list as such, and anything else, also a number, as a text."""
-    try:
-        value = json.loads(text)
-    except ValueError:
+    from setlearn.errors import ParameterError
+    from setlearn.strict_json import StrictJsonError, parse_strict_json
+
+    if not text.lstrip().startswith(("{", "[")):
         return text
-    return value if isinstance(value, dict | list) else text
+    try:
+        return parse_strict_json(text, allow_surrogates=True)
+    except StrictJsonError as error:
+        if error.position is not None:  # not JSON, but a text such as "[blurred] a boat"
+            return text
+        raise ParameterError(f"--text is JSON that cannot be read: {error}; correct it") from None

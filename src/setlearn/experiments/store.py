@@ -11,6 +11,7 @@ from typing import Any
 
 from setlearn.errors import SetlearnError
 from setlearn.experiments.cell import ExperimentCell
+from setlearn.strict_json import parse_strict_json
 
 __all__ = ["CellStore", "CorruptCellError", "write_atomically"]
 
@@ -76,7 +77,7 @@ class CellStore:
         except (OSError, UnicodeDecodeError) as error:
             raise CorruptCellError(f"{path.name} cannot be read: {error}") from error
         try:
-            content = json.loads(text)
+            content = parse_strict_json(text, allow_surrogates=True)
             results: dict[str, Any] = content["results"]
             intact = content["format"] == FORMAT and content["digest"] == _digest(results)
         except (ValueError, KeyError, TypeError) as error:

@@ -123,11 +123,14 @@ def _is_flag_of_pattern(rows: Sequence[Row], name: str, target: str | Sequence[s
 
 def _texts(rows: Sequence[Row], name: str) -> list[str]:
     """Return the values that may have to be split."""
-    values = (rows[k].record.get(name) for k in sampled_rows(len(rows)))
+    sampled = [rows[k] for k in sampled_rows(len(rows))]
+    values = [(row.place, row.record.get(name)) for row in sampled]
     return [
         value
-        for value in values
-        if isinstance(value, str) and not is_missing(value) and as_json_list(value) is None
+        for place, value in values
+        if isinstance(value, str)
+        and not is_missing(value)
+        and as_json_list(value, f"{place}: {name!r}") is None
     ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Hashable, Sequence, Set
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -16,6 +15,7 @@ from setlearn.files import Row
 from setlearn.records.cells import as_list, as_number, is_missing, short_repr
 from setlearn.records.columns import join_names, matching_columns, missing_column
 from setlearn.savable import savable
+from setlearn.strict_json import StrictJsonError, parse_strict_json
 
 __all__ = ["USUAL_SEPARATOR", "TargetReader", "as_flag", "as_json_list"]
 
@@ -116,7 +116,7 @@ class TargetReader:
         if is_missing(value):
             return frozenset()
         if isinstance(value, str):
-            json_list = as_json_list(value)
+            json_list = as_json_list(value, where)
             parts: list[Any] | None = self._split(value) if json_list is None else json_list
         elif isinstance(value, Set):
             parts = list(value)
@@ -202,15 +202,29 @@ class TargetReader:
         return element
 
 
-def as_json_list(text: str) -> list[Any] | None:
-    """Read a text that is a JSON list; None if it is not one."""
+def as_json_list(text: str, where: str) -> list[Any] | None:
+    """Read a text that is a JSON list; None if it is not one.
+
+    Parameters
+    ----------
+    text : str
+    where : str
+        How error messages name the text.
+
+    Raises
+    ------
+    DataError
+        If it is a list with NaN, numbers beyond a float, repeated keys, or too many levels.
+    """
     if not (text.lstrip().startswith("[") and text.rstrip().endswith("]")):
         return None
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, list) else None
+        value: list[Any] = parse_strict_json(text, allow_surrogates=True)
+    except StrictJsonError as error:
+        if error.position is not None:  # not JSON, but a text such as "[draft]"
+            return None
+        raise DataError(f"{where} is a list that cannot be read: {error}; correct it") from None
+    return value
 
 
 def as_flag(value: object) -> bool | None:
