@@ -143,6 +143,8 @@ def _with_known(nodes: Nodes, known: Trie | None, known_node: IntArray) -> Nodes
         mask[:, END] = False
         probabilities = probabilities.copy()
         probabilities[mask.any(axis=1), END] = 0
+    if nodes.available is not None:
+        mask &= nodes.available
     return replace(nodes, probabilities=probabilities, known=mask)
 
 

@@ -172,20 +172,22 @@ class TokenScorer(ABC):
 
 def joined_nodes(parts: list[Nodes]) -> Nodes:
     """Batches of nodes as one."""
-    prefix: Any = None
-    if any(part.prefix_probability is not None for part in parts):
-        prefix = np.concatenate(
-            [
-                np.ones(len(part)) if part.prefix_probability is None else part.prefix_probability
-                for part in parts
-            ]
-        )
+    ways = [(part.prefix_probability, np.ones(len(part))) for part in parts]
+    available = [(part.available, np.ones(part.probabilities.shape, bool)) for part in parts]
     return Nodes(
         np.concatenate([part.sample for part in parts]),
         np.concatenate([part.depth for part in parts]),
         np.concatenate([part.probabilities for part in parts]),
-        prefix_probability=prefix,
+        prefix_probability=_joined_if_any(ways),
+        available=_joined_if_any(available),
     )
+
+
+def _joined_if_any(pairs: list[tuple[Any, Any]]) -> Any:
+    """Arrays as one, each replaced by its default if it is None; None if all are."""
+    if all(array is None for array, _ in pairs):
+        return None
+    return np.concatenate([default if array is None else array for array, default in pairs])
 
 
 @savable(parts={"vocabulary": (Vocabulary,)})
