@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from setlearn.errors import DataError
-from setlearn.nodes import IntArray, Nodes, Step
+from setlearn.nodes import FloatArray, IntArray, Nodes, Step
 from setlearn.savable import savable
 from setlearn.trie import Trie
 from setlearn.vocabulary import Vocabulary
@@ -244,4 +244,16 @@ class InjectedScorer(TokenScorer):
                 f"{type(self.scorer).__name__}.{method} must return a Step whose nodes have "
                 f"probabilities of shape {wanted} (prefixes, tokens and the end symbol), got "
                 f"{type(step).__name__} with shape {shape}"
+            )
+        self._check_range(nodes.probabilities, "probabilities", method)
+        if nodes.prefix_probability is not None:
+            self._check_range(nodes.prefix_probability, "prefix_probability", method)
+
+    def _check_range(self, values: FloatArray, name: str, method: str) -> None:
+        wrong = values[~((values >= 0) & (values <= 1))]
+        if len(wrong):
+            raise DataError(
+                f"{type(self.scorer).__name__}.{method} must return {name} from 0 to 1, got "
+                f"{wrong[0]:.6g} ({len(wrong)} of {values.size} values are wrong); turn scores "
+                "into probabilities, and clip rounding errors with numpy.clip"
             )
