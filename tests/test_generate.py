@@ -1,5 +1,7 @@
 """Generation, all samples at once, against the literal Algorithm 4, one sample at a time."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 from setlearn.generate import Bounds, generate
 from setlearn.nodes import Nodes
 from setlearn.rules import Margin, Threshold, TopK
-from setlearn.trie import Sequences, Trie
+from setlearn.trie import END, Sequences, Trie
 from tests.reference import sequences as reference
 from tests.reference.labels import algorithm_1
 from tests.table_scorer import TableScorer
@@ -130,6 +132,27 @@ def test_an_accepted_end_at_the_root_alone_is_the_empty_set():
     found = generate(Ends(3, 0), Margin(0.1), 2, Bounds(3, FREE, FREE))
     assert len(found.sample) == 0
     assert not found.truncated.any()
+
+
+class ThreeIsNotAvailable(TableScorer):
+    """Choice 3 is padding everywhere, and no set is empty."""
+
+    def _step(self, prefixes, before):
+        step = super()._step(prefixes, before)
+        available = np.tile([True, True, True, False], (len(prefixes), 1))
+        scores = np.where(available, step.nodes.probabilities, 0)
+        scores[:, END] *= step.nodes.depth > 0
+        return replace(step, nodes=replace(step.nodes, probabilities=scores, available=available))
+
+
+@pytest.mark.parametrize("rule", [Threshold(0.05), TopK(4)], ids=repr)
+def test_known_sequences_that_are_not_available_change_nothing(rule):
+    scorer, bounds = ThreeIsNotAvailable(4, 0), Bounds(3, FREE, FREE)
+    trie = Trie.of(Sequences.of([[[3], [3, 1]], [[3, 3, 3]]]), 2)
+    found = as_sets(generate(scorer, rule, 2, bounds, known=trie), 2)
+    assert found == as_sets(generate(scorer, rule, 2, bounds), 2)
+    assert all(found)
+    assert not {3} & {token for sequences in found for s in sequences for token in s}
 
 
 def test_any_rule_grows_sequences():

@@ -79,8 +79,8 @@ def generate(
     bounds : Bounds
     known : Trie, optional
         The trees of known sequences. Their choices are in the memory of each node from the
-        start, and they are never returned; the tree grows along them only where the rule would
-        have gone anyway.
+        start, and they are never returned; the tree grows along them only where ``rule.grow``
+        follows them.
     watch : list of GrownLevel, optional
         Every level is appended to it, for traces.
 
@@ -99,8 +99,6 @@ def generate(
     for depth in range(bounds.max_length + 1):
         nodes = _with_known(step.nodes, known, known_node)
         kept = rule.grown(nodes)
-        if nodes.known is not None:
-            kept &= ~nodes.known | rule.grown(replace(nodes, known=None))
         membership = nodes.membership
         closes = kept[:, END] & (depth > 0)
         if nodes.known is not None:
@@ -145,6 +143,8 @@ def _with_known(nodes: Nodes, known: Trie | None, known_node: IntArray) -> Nodes
         mask[:, END] = False
         probabilities = probabilities.copy()
         probabilities[mask.any(axis=1), END] = 0
+    if nodes.available is not None:
+        mask &= nodes.available
     return replace(nodes, probabilities=probabilities, known=mask)
 
 

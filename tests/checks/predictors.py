@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import pytest
@@ -141,6 +142,18 @@ def check_completion(case, tmp_path):
             model.trace(case.X[0], unknown=wrong)
 
 
+def check_completion_of_many(case, tmp_path):
+    """However many are known, TopK(k) adds k others, or all that are left."""
+    model = case.fitted()
+    ranked = [[element for element, _ in r] for r in model.predict_ranked(case.X, top=200)]
+    for k, n_known in product((1, 3), (0, 1, 16, 40, 125)):
+        known = [frozenset(elements[:n_known]) for elements in ranked]
+        others = model.with_rule(TopK(k)).complete(case.X, known)
+        for elements, given, added in zip(ranked, known, others, strict=True):
+            assert len(added) == min(k, len(elements) - len(given))
+            assert not added & given
+
+
 def check_traces(case, tmp_path):
     model = case.fitted()
     for x, elements in zip(case.X, model.predict_sets(case.X), strict=True):
@@ -237,6 +250,7 @@ CHECKS = [
     check_batches,
     check_rankings,
     check_completion,
+    check_completion_of_many,
     check_traces,
     check_other_rules,
     check_rule_after_fit,

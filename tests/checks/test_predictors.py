@@ -76,7 +76,7 @@ CASES = {
     "labels, conditional": labels(conditional=True),
     "sequences, transformer": sequences(SMALL, steps=200),
     "sequences, LSTM": sequences(LSTM(8, 8, 16), steps=200),
-    "sequences, scorer from outside": sequences(Copier()),
+    "sequences, scorer from outside": sequences(Copier(), max_length=6),
     "records, labels": records(
         RECORDS, SetClassifier(LogisticRegression(), Margin(), cv=2, random_state=0), "labels"
     ),

@@ -249,9 +249,9 @@ class TestSequences:
         assert ExpectedF().choose(sample[:0], membership[:0]).shape == (0,)
         assert ExpectedF(min_size=1).choose(sample, membership)[-1]
 
-    def test_known_choices_are_followed(self):
-        nodes = Nodes.roots(np.array([[0.9, 0.001, 0.001]]), np.array([[False, True, False]]))
-        assert ExpectedF().grow(nodes).tolist() == [[True, True, False]]
+    def test_known_choices_are_followed_only_if_they_are_probable(self):
+        nodes = Nodes.roots(np.array([[0.9, 0.001, 0.09]]), np.array([[False, True, True]]))
+        assert ExpectedF().grow(nodes).tolist() == [[True, False, True]]
 
     def test_no_joint_of_sequences(self):
         P = np.array([[0.5, 0.5]])

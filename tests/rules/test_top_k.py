@@ -144,6 +144,25 @@ class TestSequences:
         for level in levels[1:]:
             assert np.bincount(level.nodes.sample, minlength=4).max() <= 16
 
+    @pytest.mark.parametrize("n_known", [15, 16, 20, 40, 62, 63, 64])
+    @pytest.mark.parametrize("k", [1, 3])
+    def test_known_ones_take_no_place_in_the_beam(self, n_known, k):
+        scorer = SixTokens(3, 0)
+        every = sorted(product((1, 2), repeat=6), key=lambda s: s.count(2))
+        known = [every[:n_known], []]
+        trie = Trie.of(Sequences.of([[list(s) for s in given] for given in known]), 2)
+        bounds = Bounds(6, FREE, TopK(k).least_nodes(6, n_known))
+        generated = generate(scorer, TopK(k), 2, bounds, known=trie)
+        self.check(generated, scorer, 2, k, 6, known)
+        assert not generated.truncated.any()
+
+    def test_a_budget_too_small_for_what_is_known_is_flagged(self):
+        every = sorted(product((1, 2), repeat=6), key=lambda s: s.count(2))
+        trie = Trie.of(Sequences.of([[list(s) for s in every[:40]]]), 1)
+        generated = generate(SixTokens(3, 0), TopK(1), 1, Bounds(6, FREE, 20), known=trie)
+        assert generated.sequences().as_sets(1) == [set()]
+        assert generated.truncated.all()
+
     def test_what_cannot_win_is_not_followed_and_not_called_cut_off(self):
         class Ends(TableScorer):
             def probabilities(self, sample, prefix):
@@ -163,6 +182,13 @@ class TestSequences:
         generated = generate(GoesOn(3, 0), TopK(1), 1, Bounds(2, FREE, FREE))
         assert generated.sequences().as_sets(1) == [{(1,)}]
         assert generated.truncated.all()
+
+
+class SixTokens(TableScorer):
+    """Every sequence has six tokens, and each token is 1 rather than 2."""
+
+    def probabilities(self, sample, prefix):
+        return np.array([0.0, 0.6, 0.4] if len(prefix) < 6 else [1.0, 0.0, 0.0])
 
 
 class NeverEmpty(TableScorer):

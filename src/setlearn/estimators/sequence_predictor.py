@@ -108,7 +108,7 @@ class SequencePredictor(RuleHolder):
             self.scorer_,
             self.rule_,
             self.scorer_.as_batch(x),
-            self._bounds(self.rule_),
+            self._bounds(self.rule_, len(given)),
             known=self._trie([given]) if given else None,
             watch=levels,
         )
@@ -170,7 +170,8 @@ class SequencePredictor(RuleHolder):
         """Generate batch by batch, so that memory does not grow with the number of samples."""
         self._check_fitted()
         X, rule = as_list(X, "X"), self.rule_ if rule is None else rule
-        bounds = self._bounds(rule) if bounds is None else bounds
+        if bounds is None:
+            bounds = self._bounds(rule, max(map(len, known or ()), default=0))
         together = min(max(MOST_PREFIXES // bounds.max_nodes, 1), MOST_TOGETHER)
         n_truncated = 0
         for samples, inputs in self.scorer_.batches(X, together):
@@ -239,12 +240,15 @@ class SequencePredictor(RuleHolder):
                 f"{ours.__name__}s; pass elements of the same kind"
             )
 
-    def _bounds(self, rule: Rule) -> Bounds:
-        """The bounds in force: what is given, and otherwise what was learned."""
+    def _bounds(self, rule: Rule, n_known: int = 0) -> Bounds:
+        """The bounds in force: what is given, and otherwise what was learned.
+
+        ``n_known`` is the largest number of sequences that are known of a sample.
+        """
         check_bounds(self.max_length, self.max_size, self.max_nodes)
         learned = self.learned_bounds_
         max_length = self.max_length or learned.max_length
-        max_nodes = self.max_nodes or max(learned.max_nodes, rule.least_nodes(max_length))
+        max_nodes = self.max_nodes or max(learned.max_nodes, rule.least_nodes(max_length, n_known))
         return Bounds(max_length, self.max_size, max_nodes)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -135,13 +136,29 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
     def grow(self, nodes: Nodes) -> BoolArray:
         """Which choices a tree of sequences follows, as a mask (n, V).
 
-        The same as ``accept``, unless the rule decides on finished sequences: then it follows
-        all choices that might matter, and ``choose`` decides in the end.
+        What is accepted, but known choices only where they would be accepted anyway. A rule that
+        decides on finished sequences follows all choices that might matter instead, and
+        ``choose`` decides in the end.
         """
-        return self.accept(nodes)
+        kept = self.accepted(nodes)
+        if nodes.known is None:
+            return kept
+        return kept & (~nodes.known | self.accepted(replace(nodes, known=None)))
 
-    def least_nodes(self, max_length: int) -> int:
-        """The prefixes per sample that a search for sequences of this length needs at least."""
+    def least_nodes(self, max_length: int, n_known: int = 0) -> int:
+        """The prefixes per sample that a search for sequences needs at least.
+
+        Parameters
+        ----------
+        max_length : int
+            Tokens of the longest sequence.
+        n_known : int, default=0
+            How many sequences of the sample are known.
+
+        Returns
+        -------
+        int
+        """
         return 0
 
     def least_useful(self, sample: IntArray, membership: FloatArray, n_samples: int) -> FloatArray:

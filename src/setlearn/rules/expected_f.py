@@ -151,7 +151,8 @@ class ExpectedF(Rule):
         self.check_parameters(n_positions=int(nodes.depth.max(initial=0)) + 1)
         if self.joint and nodes.examples is None:
             raise _no_examples()
-        return nodes.completed(nodes.membership >= LEAST_F / (1 + float(self.beta) ** 2))
+        probable: BoolArray = nodes.membership >= LEAST_F / (1 + float(self.beta) ** 2)
+        return probable
 
     def choose(
         self, sample: IntArray, membership: FloatArray, n_known: IntArray | None = None

@@ -24,7 +24,8 @@ class TopK(Rule):
 
     For sequences it keeps the k most probable *sequences* of each sample. They are searched with
     a beam: of the prefixes of each length, the 4·k most probable ones (at least 16) are followed,
-    as long as they can still beat the sequences that are finished.
+    as long as they can still beat the sequences that are finished. Each known prefix makes the
+    beam wider by one, so that known sequences take no place from others.
 
     Parameters
     ----------
@@ -84,24 +85,35 @@ class TopK(Rule):
     def grow(self, nodes: Nodes) -> BoolArray:
         """Follow every end, and the most probable other choices of each sample.
 
-        Known choices count in the beam like others, so that it does not depend on what is known.
+        Known choices compete like others, but the beam of a sample has room for all of them.
         """
         self.check_parameters()
         followed = np.zeros(nodes.probabilities.shape, dtype=bool)
-        followed[:, END] = True
-        width = self._width()
+        followed[:, END] = True if nodes.available is None else nodes.available[:, END]
+        _, sample = np.unique(nodes.sample, return_inverse=True)
+        width = self._width() + _known_of_each_sample(nodes, sample)
         membership = nodes.membership
         # The best of each row first, so that only few choices are sorted by sample.
         goes_on = np.where(np.arange(nodes.n_choices) == END, 0.0, membership)
-        row, choice = np.nonzero(_best_of_each_row(goes_on, width) & (goes_on > 0))
-        _, sample = np.unique(nodes.sample[row], return_inverse=True)
-        best = best_of_each_sample(sample, membership[row, choice], width)
+        most = int(width.max(initial=0))
+        row, choice = np.nonzero(_best_of_each_row(goes_on, most) & (goes_on > 0))
+        best = best_of_each_sample(sample[row], membership[row, choice], width)
         followed[row[best], choice[best]] = True
-        return nodes.completed(followed)
+        return followed
 
-    def least_nodes(self, max_length: int) -> int:
-        """A whole beam at every length."""
-        return self._width() * (max_length + 1)
+    def least_nodes(self, max_length: int, n_known: int = 0) -> int:
+        """A whole beam at every length.
+
+        Parameters
+        ----------
+        max_length : int
+        n_known : int, default=0
+
+        Returns
+        -------
+        int
+        """
+        return (self._width() + n_known) * (max_length + 1)
 
     def _width(self) -> int:
         return max(4 * int(self.k), LEAST_BEAM)
@@ -184,6 +196,14 @@ class TopK(Rule):
         """Raise unless k is a count."""
         if not isinstance(self.k, int | np.integer) or self.k < 1:
             raise ParameterError(f"k must be a whole number of at least 1, got {self.k!r}")
+
+
+def _known_of_each_sample(nodes: Nodes, sample: IntArray) -> IntArray:
+    """How many known choices each sample has, ends aside; ``sample`` numbers them from 0 up."""
+    counts = np.zeros(int(sample.max(initial=-1)) + 1, dtype=np.intp)
+    if nodes.known is not None:
+        np.add.at(counts, sample, nodes.known[:, END + 1 :].sum(axis=1))
+    return counts
 
 
 def _best_of_each_row(scores: FloatArray, count: int) -> BoolArray:

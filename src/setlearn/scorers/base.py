@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from setlearn.errors import DataError
-from setlearn.nodes import IntArray, Nodes, Step
+from setlearn.nodes import FloatArray, IntArray, Nodes, Step
 from setlearn.savable import savable
 from setlearn.trie import Trie
 from setlearn.vocabulary import Vocabulary
@@ -172,20 +172,22 @@ class TokenScorer(ABC):
 
 def joined_nodes(parts: list[Nodes]) -> Nodes:
     """Batches of nodes as one."""
-    prefix: Any = None
-    if any(part.prefix_probability is not None for part in parts):
-        prefix = np.concatenate(
-            [
-                np.ones(len(part)) if part.prefix_probability is None else part.prefix_probability
-                for part in parts
-            ]
-        )
+    ways = [(part.prefix_probability, np.ones(len(part))) for part in parts]
+    available = [(part.available, np.ones(part.probabilities.shape, bool)) for part in parts]
     return Nodes(
         np.concatenate([part.sample for part in parts]),
         np.concatenate([part.depth for part in parts]),
         np.concatenate([part.probabilities for part in parts]),
-        prefix_probability=prefix,
+        prefix_probability=_joined_if_any(ways),
+        available=_joined_if_any(available),
     )
+
+
+def _joined_if_any(pairs: list[tuple[Any, Any]]) -> Any:
+    """Arrays as one, each replaced by its default if it is None; None if all are."""
+    if all(array is None for array, _ in pairs):
+        return None
+    return np.concatenate([default if array is None else array for array, default in pairs])
 
 
 @savable(parts={"vocabulary": (Vocabulary,)})
@@ -242,4 +244,16 @@ class InjectedScorer(TokenScorer):
                 f"{type(self.scorer).__name__}.{method} must return a Step whose nodes have "
                 f"probabilities of shape {wanted} (prefixes, tokens and the end symbol), got "
                 f"{type(step).__name__} with shape {shape}"
+            )
+        self._check_range(nodes.probabilities, "probabilities", method)
+        if nodes.prefix_probability is not None:
+            self._check_range(nodes.prefix_probability, "prefix_probability", method)
+
+    def _check_range(self, values: FloatArray, name: str, method: str) -> None:
+        wrong = values[~((values >= 0) & (values <= 1))]
+        if len(wrong):
+            raise DataError(
+                f"{type(self.scorer).__name__}.{method} must return {name} from 0 to 1, got "
+                f"{wrong[0]:.6g} ({len(wrong)} of {values.size} values are wrong); turn scores "
+                "into probabilities, and clip rounding errors with numpy.clip"
             )
