@@ -168,7 +168,7 @@ class TestAnotherRule:
             for margin in (None, (0.5, 0.0))
         )
         assert answer == [["b"]]
-        assert refusal == Refusal("the model does not work under another rule; leave rule out")
+        assert "cannot use this rule: y had one class per sample" in refusal.message
 
 
 class TestStates:

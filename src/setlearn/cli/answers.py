@@ -84,14 +84,14 @@ def write_answers(
         document["answers"] = [plain(answer) for answer in counted()]
     else:
         write_rows(out, counted(), format=_format(out))
-    if output.as_json:
-        typer.echo(json.dumps({**document, "left_out": rows.n_bad, "bad_rows": rows.bad}))
     print_bad_rows(rows)
     if rows.n_bad and not document["n_answers"]:
         raise DataError(
-            "no row could be answered; the reasons are given above: check that the file has the "
+            "no row could be answered, for the reasons given above; check that the file has the "
             "columns that the model reads (setlearn inspect MODEL)"
         )
+    if output.as_json:
+        typer.echo(json.dumps({**document, "left_out": rows.n_bad, "bad_rows": rows.bad}))
 
 
 def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
