@@ -112,7 +112,7 @@ def test_further_fit_parameters_reach_the_learner():
     ids=["learner", "pipeline"],
 )
 def test_a_learner_without_weights_says_so(learner):
-    message = "sample_weight was given but KNeighborsClassifier takes none; leave it out or use"
+    message = "sample_weight was passed but KNeighborsClassifier takes none; leave it out or use"
     with pytest.raises(ParameterError, match=message):
         SetClassifier(learner).fit(X, SETS, sample_weight=WEIGHTS)
 
@@ -120,7 +120,7 @@ def test_a_learner_without_weights_says_so(learner):
 def test_a_fitted_learner_says_so():
     learner = GaussianNB().fit(X, X.argmax(axis=1))
     classifier = SetClassifier(learner, Margin(), scores="softmax", cv="prefit")
-    with pytest.raises(ParameterError, match='sample_weight was given, but with cv="prefit"'):
+    with pytest.raises(ParameterError, match='sample_weight was passed, but with cv="prefit"'):
         classifier.fit(X, SETS, sample_weight=WEIGHTS)
 
 

@@ -162,12 +162,12 @@ def test_unknown_labels_among_the_known_ones_are_counted():
     ignoring = SetClassifier(LogisticRegression(), Margin(), cv=2, random_state=0)
     ignoring.fit(X, SETS)
     given = [{"mud", "air"}, {"mud", "rock"}, set()]
-    with pytest.warns(UnknownLabelWarning, match=r"3 known element\(s\).*'mud'.*ignored") as caught:
+    with pytest.warns(UnknownLabelWarning, match=r"3 element\(s\).*'mud'.*ignored") as caught:
         others = ignoring.complete(X[:3], given, unknown="ignore")
     assert len(caught) == 1
     assert caught[0].filename == __file__
     assert others == ignoring.complete(X[:3], [{"air"}, set(), set()])
-    with pytest.warns(UnknownLabelWarning, match=r"1 known element\(s\).*'mud'"):
+    with pytest.warns(UnknownLabelWarning, match=r"1 element\(s\).*'mud'"):
         trace = ignoring.trace(X[0], {"mud", "air"}, unknown="ignore")
     assert trace.known == {"air"}
 

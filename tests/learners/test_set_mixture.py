@@ -35,7 +35,7 @@ def test_it_learns_labels(container):
     assert ((P > 0) & (P < 1)).all()
     assert np.mean((P > 0.5) == Y[80:]) > 0.8
     assert (learner.predict(container(X[80:])) == (P > 0.5)).all()
-    assert (learner.examples(container(X[80:])) is None) == sparse.issparse(container(X))
+    assert hasattr(learner, "examples") == (container is np.asarray)
 
 
 def test_many_rows_get_a_linear_part(monkeypatch):
