@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from setlearn.errors import DataError, NotFittedError, ParameterError
-from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, dense_mask
+from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes
 from setlearn.rules.steps import Pick, Steps
 
 __all__ = ["Rule"]
@@ -350,62 +350,6 @@ def check_positive(nodes: Nodes, positive: Mask) -> None:
         raise DataError(
             "some right choices are not available; mark as right only choices of that point"
         )
-
-
-def check_min_size(min_size: int | None) -> None:
-    """Raise unless ``min_size`` is None or a count."""
-    if min_size is not None and (not isinstance(min_size, int | np.integer) or min_size < 0):
-        raise ParameterError(
-            f"min_size must be None (learned) or a whole number of at least 0, got {min_size!r}"
-        )
-
-
-def learned_min_size(min_size: int | None, nodes: Nodes, positive: Mask) -> int:
-    """``min_size`` itself or, if None, 1 if every choice point has a right choice, else 0.
-
-    Prefix trees always have one (the end symbol counts); label sets do unless some are empty.
-
-    Parameters
-    ----------
-    min_size : int or None
-    nodes : Nodes
-    positive : mask of shape (n, V)
-
-    Returns
-    -------
-    int
-    """
-    check_min_size(min_size)
-    if min_size is not None:
-        return int(min_size)
-    return int(all(dense_mask(positive, rows).any(axis=1).all() for rows in nodes.row_chunks()))
-
-
-def fill_up(kept: BoolArray, nodes: Nodes, min_size: int) -> BoolArray:
-    """Add the best remaining choices, in place, where fewer than ``min_size`` were kept.
-
-    Parameters
-    ----------
-    kept : bool array of shape (n, V)
-    nodes : Nodes
-    min_size : int
-
-    Returns
-    -------
-    bool array of shape (n, V)
-        ``kept`` itself.
-    """
-    if min_size == 0:
-        return kept
-    short = np.flatnonzero(kept.sum(axis=1) < min_size)
-    if len(short):
-        # Kept ones are ranked above all others, so the first min_size hold them all.
-        ranks = np.where(kept[short], np.inf, nodes.probabilities[short])
-        if nodes.available is not None:
-            ranks[~nodes.available[short]] = -np.inf
-        best = np.argsort(-ranks, axis=1, kind="stable")[:, :min_size]
-        kept[short[:, None], best] = True
-    return nodes.completed(kept)
 
 
 def best_first(scores: FloatArray, among: BoolArray) -> list[int]:

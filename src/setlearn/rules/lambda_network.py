@@ -14,7 +14,8 @@ from sklearn.utils import check_random_state
 from setlearn.errors import DataError, ParameterError
 from setlearn.networks.training_settings import Training, TrainsNetwork
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, dense_mask, log_odds
-from setlearn.rules.base import Rule, check_min_size, check_positive, fill_up, learned_min_size
+from setlearn.rules.base import Rule, check_positive
+from setlearn.rules.min_size import check_min_size, fill_up, learned_min_size
 from setlearn.rules.threshold import best_cut, check_cut
 
 if TYPE_CHECKING:

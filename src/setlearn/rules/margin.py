@@ -17,12 +17,10 @@ from setlearn.nodes import BoolArray, FloatArray, Mask, Nodes, dense_mask
 from setlearn.rules.base import (
     Rule,
     best_first,
-    check_min_size,
     check_positive,
-    fill_up,
-    learned_min_size,
 )
 from setlearn.rules.max_margin import Gaps, best_floor, evaluate, past_ties, solve
+from setlearn.rules.min_size import check_min_size, fill_up, learned_min_size
 from setlearn.rules.steps import Pick, Steps
 from setlearn.savable import savable
 

@@ -11,11 +11,9 @@ from setlearn.errors import ParameterError
 from setlearn.nodes import BoolArray, FloatArray, Mask, Nodes, dense_mask
 from setlearn.rules.base import (
     Rule,
-    check_min_size,
     check_positive,
-    fill_up,
-    learned_min_size,
 )
+from setlearn.rules.min_size import check_min_size, fill_up, learned_min_size
 from setlearn.savable import savable
 
 __all__ = ["Threshold", "best_cut", "check_cut"]
