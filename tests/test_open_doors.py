@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 import setlearn
 from setlearn import SequenceSetGenerator, SetClassifier
-from setlearn.errors import ModelError, ParameterError, UntrustedModelError
+from setlearn.errors import DataError, KindError, ModelError, ParameterError, UntrustedModelError
 from setlearn.networks import Training
 from setlearn.networks.sequence_network import SequenceNetwork
 from setlearn.nodes import Nodes, Step
@@ -192,6 +192,10 @@ class TestScorers:
 
         model = generator(Spelling()).fit(["b", "bb"] * 4, [{"b"}, {"bb"}] * 4)
         assert model.vocabulary_.tokens == ("a", "b")
+        with pytest.raises(DataError, match=r"sample 1 of y holds 'bz'.*leave it out"):
+            generator(Spelling()).fit(["b", "bz"] * 4, [{"b"}, {"bz"}] * 4)
+        with pytest.raises(KindError, match=r"y holds tuples.*elements are strs; pass"):
+            generator(Spelling()).fit(["b", "bb"] * 4, [{("b",)}, {("b", "b")}] * 4)
 
     def test_wrong_answers_are_named(self):
         class Narrow(Bigrams):

@@ -203,21 +203,14 @@ class SequencePredictor(RuleHolder):
         """Inputs and the trees of their sets, all of whose tokens the network knows."""
         X = as_list(X, "X")
         sets = read_elements(as_list(y, "y"), self.vocabulary_.tokeniser, "y")
-        self._check_kind(sets, "y")
         check_same_length(len(X), len(sets))
-        _, unseen = self.vocabulary_.split_unseen(sets)
-        if unseen:
-            index, element = unseen[0]
-            raise DataError(
-                f"sample {index} of y holds {element!r}, which has a token never seen in "
-                "training, so the network cannot score it; leave it out"
-            )
+        check_targets(sets, self.vocabulary_)
         return X, self._trie(sets)
 
     def _known_sets(self, known: Any, unknown: Unknown) -> LabelSets:
         check_unknown(unknown)
         sets = read_elements(as_list(known, "known"), self.vocabulary_.tokeniser, "known")
-        self._check_kind(sets, "known")
+        _check_kind(sets, self.vocabulary_, "known")
         sets, unseen = self.vocabulary_.split_unseen(sets)
         if unseen:
             problem = (
@@ -232,14 +225,6 @@ class SequencePredictor(RuleHolder):
     def _trie(self, sets: LabelSets) -> Trie:
         return Trie.of(self.vocabulary_.encode(sets), len(sets))
 
-    def _check_kind(self, sets: LabelSets, name: str) -> None:
-        kind, ours = check_one_kind(sets, name), self.vocabulary_.kind
-        if kind not in (None, ours):
-            raise KindError(
-                f"{name} holds {kind.__name__}s but the model's elements are "
-                f"{ours.__name__}s; pass elements of the same kind"
-            )
-
     def _bounds(self, rule: Rule, n_known: int = 0) -> Bounds:
         """The bounds in force: what is given, and otherwise what was learned.
 
@@ -250,6 +235,38 @@ class SequencePredictor(RuleHolder):
         max_length = self.max_length or learned.max_length
         max_nodes = self.max_nodes or max(learned.max_nodes, rule.least_nodes(max_length, n_known))
         return Bounds(max_length, self.max_size, max_nodes)
+
+
+def check_targets(sets: LabelSets, vocabulary: Vocabulary) -> None:
+    """Raise unless all elements can be written in the tokens that the scorer knows.
+
+    Parameters
+    ----------
+    sets : list of frozenset
+        The sets y.
+    vocabulary : Vocabulary
+
+    Raises
+    ------
+    KindError, DataError
+    """
+    _check_kind(sets, vocabulary, "y")
+    _, unseen = vocabulary.split_unseen(sets)
+    if unseen:
+        index, element = unseen[0]
+        raise DataError(
+            f"sample {index} of y holds {element!r}, which has a token never seen in "
+            "training, so the network cannot score it; leave it out"
+        )
+
+
+def _check_kind(sets: LabelSets, vocabulary: Vocabulary, name: str) -> None:
+    kind = check_one_kind(sets, name)
+    if kind not in (None, vocabulary.kind):
+        raise KindError(
+            f"{name} holds {kind.__name__}s but the model's elements are "
+            f"{vocabulary.kind.__name__}s; pass elements of the same kind"
+        )
 
 
 def scored_trees(scorer: TokenScorer, X: Any, trie: Trie) -> tuple[Nodes, Mask]:

@@ -26,7 +26,7 @@ from setlearn.estimators.sequence_parameters import (
     tokenisers_of,
     training_plan,
 )
-from setlearn.estimators.sequence_predictor import SequencePredictor, scored_trees
+from setlearn.estimators.sequence_predictor import SequencePredictor, check_targets, scored_trees
 from setlearn.generate import Bounds
 from setlearn.networks.training_settings import Training, TrainsNetwork
 from setlearn.nodes import IntArray
@@ -207,6 +207,7 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         sets = read_elements(as_list(y, "y"), of_elements, "y")
         check_same_length(len(X), len(sets))
         vocabulary = getattr(model, "vocabulary", None) or Vocabulary.learn(sets, of_elements)
+        check_targets(sets, vocabulary)
         check_lengths(sets, vocabulary, self.max_length)
         sequences = vocabulary.encode(sets)
         trie = Trie.of(sequences, len(sets))

@@ -198,7 +198,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
     def _fit_learner(
         self, problem: LabelProblem, params: Mapping[str, Any], rng: np.random.RandomState
     ) -> tuple[LabelScorer, Nodes]:
-        """Fit the learner on all samples, and score held-out samples if somebody needs them."""
+        """Fit the learner on all samples, and score held-out samples if they are needed."""
         learner = problem.learner if self.random_state is None else with_seeds(problem.learner, rng)
         holds_out = problem.rule.needs_fit or self.conditional
         folds = 5 if self.cv is None else self.cv

@@ -33,7 +33,7 @@ class LabelTrace:
     labels : list
         The labels that the scores and penalties of each step belong to, in order.
     result : frozenset
-        The set in the end.
+        The set in the end, known elements included.
     known : frozenset
         The labels that were in the memory from the start.
     steps : tuple of Pick
@@ -204,7 +204,7 @@ class SequenceTrace:
     branches : list of Branch
         The choices at the root, every one of them, best first; each with what grew below it.
     result : frozenset
-        The set in the end.
+        The set in the end, known elements included.
     truncated : bool
         Whether a bound cut something off.
     """

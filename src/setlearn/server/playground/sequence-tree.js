@@ -29,7 +29,7 @@ export function sequenceSteps(trace, { known }) {
   const hint = make("p", { className: "hint" },
     "Click a node to see all its scores, or +n to see n other choices.");
   select(root, top.querySelector(".node"));
-  const whole = [...known, ...trace.result]; // the result does not repeat what is known
+  const whole = [...new Set([...known, ...trace.result])]; // what is known comes first
   const endedBy = (step) => finished.filter((node) => node.depth <= step).map(spelled);
 
   return {
