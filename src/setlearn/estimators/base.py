@@ -14,11 +14,13 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import _is_fitted
 
 from setlearn.errors import NotFittedError, ParameterError
 from setlearn.metrics import mean_f1
 from setlearn.nodes import Mask, Nodes
 from setlearn.rules import Rule
+from setlearn.rules.base import same_setting
 from setlearn.scorers.classifiers import with_seeds
 
 __all__ = [
@@ -31,7 +33,6 @@ __all__ = [
     "Unknown",
     "check_top",
     "check_unknown",
-    "rule_facts",
 ]
 
 Task: TypeAlias = Literal["labels", "sequences"]
@@ -260,7 +261,7 @@ class RuleHolder(SetPredictor):
     def with_rule(self, rule: Rule, X: Any = None, y: Any = None) -> Self:
         self._check_fitted()
         new_rule, other = self._new_rule(rule), copy(self)
-        if X is None and y is None and _is_fitted(rule):
+        if X is None and y is None and isinstance(rule, Rule) and _is_fitted(rule):
             new_rule = copy(rule)
         elif new_rule.needs_fit:
             if self.random_state is not None:
@@ -303,20 +304,6 @@ def check_both(X: Any, y: Any) -> None:
         )
 
 
-def rule_facts(rule: Rule) -> dict[str, Any]:
-    """The numbers that a rule has learned, by the names that people know."""
-    return {
-        name: np.asarray(getattr(rule, attribute)).tolist()
-        for name, attribute in (("λ", "lam_"), ("cut", "cut_"), ("min_size", "min_size_"))
-        if getattr(rule, attribute, None) is not None
-    }
-
-
-def _is_fitted(rule: Any) -> bool:
-    learned = vars(rule) if isinstance(rule, Rule) else ()
-    return any(name.endswith("_") and name[0] != "_" for name in learned)
-
-
 def _settings(value: Any, path: str = "rule") -> dict[str, Any]:
     """All settings of a rule by where they stand, with those of rules inside it."""
     if isinstance(value, BaseEstimator):
@@ -333,8 +320,7 @@ def _settings(value: Any, path: str = "rule") -> dict[str, Any]:
 
 def _are_same(settings: Mapping[str, Any], others: Mapping[str, Any]) -> bool:
     return settings.keys() == others.keys() and all(
-        value is others[path] or np.array_equal(value, others[path])
-        for path, value in settings.items()
+        same_setting(value, others[path]) for path, value in settings.items()
     )
 
 

@@ -21,7 +21,6 @@ from setlearn.estimators.base import (
     check_both,
     check_top,
     check_unknown,
-    rule_facts,
 )
 from setlearn.estimators.completion import Completion
 from setlearn.estimators.label_space import LabelSpace, sparse_mask
@@ -175,7 +174,7 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
             "task": "sets of labels",
             "learner": type(self.scorer_.estimator).__name__,
             "labels": len(self.classes_),
-            **rule_facts(self.rule_),
+            **self.rule_.facts(),
         }
 
     def choice_names(self) -> list[str]:

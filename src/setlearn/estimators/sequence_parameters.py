@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import _is_fitted
 
 from setlearn.errors import DataError, KindError, ParameterError
 from setlearn.generate import Bounds
@@ -85,11 +86,7 @@ def gives_marginals(model: Any) -> bool:
 
 def is_fitted_scorer(scorer: Any) -> bool:
     """Whether a scorer has nothing to learn, or has learned it already."""
-    if not hasattr(scorer, "fit"):
-        return True
-    if hasattr(scorer, "__sklearn_is_fitted__"):
-        return bool(scorer.__sklearn_is_fitted__())
-    return any(name.endswith("_") and name[0] != "_" for name in vars(scorer))
+    return not hasattr(scorer, "fit") or bool(_is_fitted(scorer))
 
 
 def own_copy(scorer: Any) -> Any:

@@ -23,7 +23,6 @@ from setlearn.estimators.base import (
     check_both,
     check_top,
     check_unknown,
-    rule_facts,
 )
 from setlearn.estimators.sequence_parameters import (
     as_list,
@@ -138,7 +137,7 @@ class SequencePredictor(RuleHolder):
             "task": "sets of sequences",
             "tokens": len(self.vocabulary_.tokens),
             **self.scorer_.facts(),
-            **rule_facts(self.rule_),
+            **self.rule_.facts(),
         }
 
     def choice_names(self) -> list[str]:

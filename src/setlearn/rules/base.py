@@ -18,6 +18,9 @@ from setlearn.rules.steps import Pick, Steps
 
 __all__ = ["Rule"]
 
+SPELLED = {"lam": "λ"}
+"""Parameters that people know by another name."""
+
 
 class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no types
     """Decides which choices to keep at each choice point.
@@ -231,7 +234,9 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
                 raise ParameterError(
                     f"{type(self).__name__} has no parameter {name!r}; it has {sorted(own)}"
                 )
-        changed = {name: new for name, new in parameters.items() if not _same(own[name], new)}
+        changed = {
+            name: new for name, new in parameters.items() if not same_setting(own[name], new)
+        }
         rule = copy(self).set_params(**changed)
         rule.check_parameters()
         for name, new in changed.items():
@@ -245,6 +250,15 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
                 setattr(rule, f"{name}_", new)
         adjusted: Self = rule
         return adjusted
+
+    def facts(self) -> dict[str, Any]:
+        """What was learned for the parameters, as plain numbers for model cards."""
+        learned = {name: getattr(self, f"{name}_", None) for name in self.get_params(deep=False)}
+        return {
+            SPELLED.get(name, name): np.asarray(value).tolist()
+            for name, value in learned.items()
+            if value is not None
+        }
 
     def steps(self, node: Nodes, names: Sequence[str]) -> Steps:
         """Show how the set at one choice point was built, best choice first.
@@ -265,7 +279,7 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
         """
         scores = node.probabilities[0]
         known = node.known_mask()[0]
-        kept = self.accept(node)[0] & ~known
+        kept = self.accepted(node)[0] & ~known
         memory = tuple(np.flatnonzero(known).tolist())
         refused = ~kept & ~known if node.available is None else node.available[0] & ~kept & ~known
         picks = []
@@ -358,5 +372,6 @@ def best_first(scores: FloatArray, among: BoolArray) -> list[int]:
     return [int(choice) for choice in order[among[order]]]
 
 
-def _same(value: Any, other: Any) -> bool:
+def same_setting(value: Any, other: Any) -> bool:
+    """Whether two values of a parameter are the same; they may be arrays."""
     return value is other or bool(np.array_equal(value, other))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from numbers import Real
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -124,6 +124,10 @@ class RiskControl(Rule):
         """Keep what is at the cut or above it."""
         self._check_fitted("cut_")
         return nodes.completed(nodes.membership >= self.cut_)
+
+    def facts(self) -> dict[str, Any]:
+        """The cut, which is no parameter."""
+        return {**super().facts(), "cut": self.cut_}
 
     def figures(self, node: Nodes, choice: int, memory: Sequence[int]) -> dict[str, float]:
         """The membership of the choice (its probability times that of its prefix), and the cut.
