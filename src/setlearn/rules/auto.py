@@ -161,53 +161,15 @@ class Auto(Rule):
         return rule
 
     def steps(self, node: Nodes, names: Sequence[str]) -> Steps:
-        """Show the steps of the winner.
-
-        Parameters
-        ----------
-        node : Nodes
-            A single choice point.
-        names : sequence of str
-            The names of the choices.
-
-        Returns
-        -------
-        Steps
-        """
+        """Show the steps of the winner."""
         return self.chosen.steps(node, names)
 
     def figures(self, node: Nodes, choice: int, memory: Sequence[int]) -> dict[str, float]:
-        """The numbers that the winner compares.
-
-        Parameters
-        ----------
-        node : Nodes
-            A single choice point.
-        choice : int
-        memory : sequence of int
-            The choices that are in the set already.
-
-        Returns
-        -------
-        dict
-        """
+        """The numbers that the winner compares."""
         return self.chosen.figures(node, choice, memory)
 
     def reason_against(self, node: Nodes, choice: int, name: str) -> str:
-        """Say why the winner did not keep a choice.
-
-        Parameters
-        ----------
-        node : Nodes
-            A single choice point.
-        choice : int
-        name : str
-            The name of the choice.
-
-        Returns
-        -------
-        str
-        """
+        """Say why the winner did not keep a choice."""
         return self.chosen.reason_against(node, choice, name)
 
     def _candidates(self, nodes: Nodes) -> list[Rule]:

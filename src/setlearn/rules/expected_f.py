@@ -190,20 +190,7 @@ class ExpectedF(Rule):
         return kept
 
     def figures(self, node: Nodes, choice: int, memory: Sequence[int]) -> dict[str, float]:
-        """The probability of the choice, and the expected F of the set with it.
-
-        Parameters
-        ----------
-        node : Nodes
-            A single choice point.
-        choice : int
-        memory : sequence of int
-            The choices that are in the set already.
-
-        Returns
-        -------
-        dict
-        """
+        """The probability of the choice, and the expected F of the set with it."""
         [(_, distribution)] = self._distributions(node)
         kept = np.zeros(node.probabilities.shape, dtype=bool)
         kept[0, [*memory, choice]] = True
@@ -211,20 +198,7 @@ class ExpectedF(Rule):
         return {**super().figures(node, choice, memory), f"expected F{self.beta:g}": value}
 
     def reason_against(self, node: Nodes, choice: int, name: str) -> str:
-        """Compare the expected F with and without the choice.
-
-        Parameters
-        ----------
-        node : Nodes
-            A single choice point.
-        choice : int
-        name : str
-            The name of the choice.
-
-        Returns
-        -------
-        str
-        """
+        """Compare the expected F with and without the choice."""
         [(_, distribution)] = self._distributions(node)
         without = self.accept(node)
         added = without.copy()

@@ -173,38 +173,12 @@ class LambdaNetwork(TrainsNetwork, Rule):
         return probabilities
 
     def figures(self, node: Nodes, choice: int, memory: Sequence[int]) -> dict[str, float]:
-        """The probability of the choice, that of the network, and the cut.
-
-        Parameters
-        ----------
-        node : Nodes
-            A single choice point.
-        choice : int
-        memory : sequence of int
-            The choices that are in the set already.
-
-        Returns
-        -------
-        dict
-        """
+        """The probability of the choice, that of the network, and the cut."""
         judged = float(self.judge(node).probabilities[0, choice])
         return {**super().figures(node, choice, memory), "network": judged, "cut": self.cut_}
 
     def reason_against(self, node: Nodes, choice: int, name: str) -> str:
-        """Compare the network's probability of the choice with the cut.
-
-        Parameters
-        ----------
-        node : Nodes
-            A single choice point.
-        choice : int
-        name : str
-            The name of the choice.
-
-        Returns
-        -------
-        str
-        """
+        """Compare the network's probability of the choice with the cut."""
         probability = self.judge(node).probabilities[0, choice]
         return (
             f"the λ-network gives {name} a probability of {probability:.4g}, "

@@ -152,15 +152,7 @@ class Margin(Rule):
     def steps(self, node: Nodes, names: Sequence[str]) -> Steps:
         """Run the paper's loop to the letter: penalise, pick, remember, stop at a repeat.
 
-        Parameters
-        ----------
-        node : Nodes, a single choice point
-        names : sequence of str, one per choice
-
-        Returns
-        -------
-        Steps
-            The picks carry penalties. Their figures are the winner's score and penalty.
+        The picks carry penalties. Their figures are the winner's score and penalty.
         """
         scores, lam, floor = self._scores(node)[0], self._lam_at(node)[0], self._floor_now()
         choosable = node.masked(scores[None])[0]  # -inf for padding, which is never picked
@@ -203,18 +195,7 @@ class Margin(Rule):
         return replace(steps, picks=tuple(picks), reason=reason)
 
     def reason_against(self, node: Nodes, choice: int, name: str) -> str:
-        """Compare the choice's score with the best one less λ.
-
-        Parameters
-        ----------
-        node : Nodes, a single choice point
-        choice : int
-        name : str, of the choice
-
-        Returns
-        -------
-        str
-        """
+        """Compare the choice's score with the best one less λ."""
         scores, lam = node.masked(self._scores(node))[0], self._lam_at(node)[0]
         top = scores.max()
         return (

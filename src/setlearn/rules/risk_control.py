@@ -130,37 +130,11 @@ class RiskControl(Rule):
         return {**super().facts(), "cut": self.cut_}
 
     def figures(self, node: Nodes, choice: int, memory: Sequence[int]) -> dict[str, float]:
-        """The membership of the choice (its probability times that of its prefix), and the cut.
-
-        Parameters
-        ----------
-        node : Nodes
-            A single choice point.
-        choice : int
-        memory : sequence of int
-            The choices that are in the set already.
-
-        Returns
-        -------
-        dict
-        """
+        """The membership of the choice (its probability times that of its prefix), and the cut."""
         return {"membership": float(node.membership[0, choice]), "cut": self.cut_}
 
     def reason_against(self, node: Nodes, choice: int, name: str) -> str:
-        """Compare the choice's membership with the cut.
-
-        Parameters
-        ----------
-        node : Nodes
-            A single choice point.
-        choice : int
-        name : str
-            The name of the choice.
-
-        Returns
-        -------
-        str
-        """
+        """Compare the choice's membership with the cut."""
         return (
             f"{name} at {node.membership[0, choice]:.4g} is below the cut {self.cut_:.4g}, "
             f"which is enough for a recall of {self.recall:g}"

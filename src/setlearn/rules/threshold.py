@@ -92,37 +92,11 @@ class Threshold(Rule):
         return fill_up(kept, nodes, getattr(self, "min_size_", self.min_size or 0))
 
     def figures(self, node: Nodes, choice: int, memory: Sequence[int]) -> dict[str, float]:
-        """The probability of the choice, and the cut.
-
-        Parameters
-        ----------
-        node : Nodes
-            A single choice point.
-        choice : int
-        memory : sequence of int
-            The choices that are in the set already.
-
-        Returns
-        -------
-        dict
-        """
+        """The probability of the choice, and the cut."""
         return {**super().figures(node, choice, memory), "cut": self._cut_now()}
 
     def reason_against(self, node: Nodes, choice: int, name: str) -> str:
-        """Compare the choice's probability with the cut.
-
-        Parameters
-        ----------
-        node : Nodes
-            A single choice point.
-        choice : int
-        name : str
-            The name of the choice.
-
-        Returns
-        -------
-        str
-        """
+        """Compare the choice's probability with the cut."""
         score = node.probabilities[0, choice]
         return f"{name} at {score:.4g} does not exceed the cut {self._cut_now():.4g}"
 

@@ -157,39 +157,13 @@ class TopK(Rule):
         return best_of_each_sample(sample, membership, self.k) & (membership > 0)
 
     def figures(self, node: Nodes, choice: int, memory: Sequence[int]) -> dict[str, float]:
-        """The probability of the choice, and its rank among those that are not known.
-
-        Parameters
-        ----------
-        node : Nodes
-            A single choice point.
-        choice : int
-        memory : sequence of int
-            The choices that are in the set already.
-
-        Returns
-        -------
-        dict
-        """
+        """The probability of the choice, and its rank among those that are not known."""
         n_known = 0 if node.known is None else int(node.known.sum())
         rank = len(memory) - n_known + 1
         return {**super().figures(node, choice, memory), "rank": rank}
 
     def reason_against(self, node: Nodes, choice: int, name: str) -> str:
-        """Say how many were asked for.
-
-        Parameters
-        ----------
-        node : Nodes
-            A single choice point.
-        choice : int
-        name : str
-            The name of the choice.
-
-        Returns
-        -------
-        str
-        """
+        """Say how many were asked for."""
         return f"k = {self.k}, and {name} at {node.probabilities[0, choice]:.4g} ranks lower"
 
     def check_parameters(self, n_positions: int = 1) -> None:
