@@ -12,6 +12,8 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+from setlearn.lazy_parts import snake_case
+
 __all__ = [
     "complete_formats",
     "complete_learners",
@@ -37,7 +39,7 @@ def kebab_case(name: str) -> str:
     >>> kebab_case("ExpectedF"), kebab_case("LambdaCNN")
     ('expected-f', 'lambda-cnn')
     """
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()
+    return snake_case(name).replace("_", "-")
 
 
 def rule_names() -> list[str]:
@@ -55,7 +57,7 @@ def learner_names() -> list[str]:
     short_names = [
         ast.literal_eval(node.value)
         for name in _parts("learners")
-        for node in ast.walk(_parse("learners", _module(name)))
+        for node in ast.walk(_parse("learners", snake_case(name)))
         if isinstance(node, ast.AnnAssign)
         and node.value is not None
         and ast.unparse(node.target) == "short_name"
@@ -125,11 +127,7 @@ def _parts(package: str) -> list[str]:
     These are its parts; the others are functions, base classes and the like.
     """
     names = _all_of(_parse(package))
-    return [name for name in names if (SOURCE / package / f"{_module(name)}.py").exists()]
-
-
-def _module(class_name: str) -> str:
-    return kebab_case(class_name).replace("-", "_")
+    return [name for name in names if (SOURCE / package / f"{snake_case(name)}.py").exists()]
 
 
 def _all_of(module: ast.Module) -> list[str]:

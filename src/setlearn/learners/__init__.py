@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from setlearn.errors import ParameterError
+from setlearn.lazy_parts import import_when_used
 from setlearn.learners import ready_made
 
 if TYPE_CHECKING:
@@ -26,12 +25,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Import a class when it is first used: scikit-learn is slow to import."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    in_snake_case = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
-    return getattr(import_module(f"{__name__}.{in_snake_case}"), name)
+__getattr__ = import_when_used(__name__, __all__)
 
 
 def __dir__() -> list[str]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from setlearn.errors import ParameterError
+from setlearn.lazy_parts import import_when_used
 from setlearn.networks.training_settings import Training
 
 if TYPE_CHECKING:
@@ -19,12 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["LSTM", "Training", "Transformer", "network_named", "network_names"]
 
 
-def __getattr__(name: str) -> Any:
-    """Import a recipe when it is first used: torch is slow to import."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    in_snake_case = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
-    return getattr(import_module(f"{__name__}.{in_snake_case}"), name)
+__getattr__ = import_when_used(__name__, __all__)
 
 
 def __dir__() -> list[str]:
