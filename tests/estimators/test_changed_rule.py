@@ -8,7 +8,8 @@ from sklearn.linear_model import LogisticRegression
 
 from setlearn import SetClassifier, load, save
 from setlearn.errors import ParameterError
-from setlearn.rules import Auto, ExpectedF, Margin, Threshold, TopK
+from setlearn.networks import Training
+from setlearn.rules import Auto, ExpectedF, LambdaSet, Margin, Threshold, TopK
 
 X, Y = make_multilabel_classification(n_samples=80, n_features=6, n_classes=4, random_state=0)
 
@@ -68,3 +69,12 @@ def test_completion_cannot_use_whole_sets():
     model = SetClassifier(rule=Margin(), conditional=True, random_state=0).fit(X, Y)
     with pytest.raises(ParameterError, match="conditional=False"):
         model.with_rule(ExpectedF(joint=True))
+
+
+@pytest.mark.parametrize("rule", [LambdaSet(training=Training(max_steps=20)), Auto()], ids=repr)
+def test_another_rule_is_fitted_as_if_it_had_been_there_from_the_start(rule):
+    direct, other = fitted(rule), fitted(Margin()).with_rule(rule)
+    nodes = direct.choice_points()[0]
+    np.testing.assert_array_equal(nodes.probabilities, other.choice_points()[0].probabilities)
+    assert direct.rule_scores_ == other.rule_scores_
+    np.testing.assert_array_equal(direct.rule_.accept(nodes), other.rule_.accept(nodes))

@@ -264,14 +264,23 @@ class RuleHolder(SetPredictor):
         if X is None and y is None and isinstance(rule, Rule) and _is_fitted(rule):
             new_rule = copy(rule)
         elif new_rule.needs_fit:
-            if self.random_state is not None:
-                new_rule = with_seeds(new_rule, check_random_state(self.random_state))
+            new_rule = self._seeded(new_rule)
             nodes, positive = self.choice_points(X, y)
             new_rule.check_samples(len(np.unique(nodes.sample)))
             other._fit_rule(new_rule, nodes, positive)
         other.rule = rule
         other._set_rule(new_rule)
         return other
+
+    def _seeded(self, rule: Rule) -> Rule:
+        """A rule whose seeds follow from ``random_state`` alone.
+
+        So `with_rule` gives what a fit with the same rule would have given.
+        """
+        if self.random_state is None:
+            return rule
+        seeded: Rule = with_seeds(rule, check_random_state(self.random_state))
+        return seeded
 
     def _fit_rule(self, rule: Rule, nodes: Nodes, positive: Mask) -> None:
         """Fit another rule on the scores of this predictor."""

@@ -33,7 +33,6 @@ from setlearn.nodes import IntArray
 from setlearn.rules import Rule
 from setlearn.savable import savable
 from setlearn.scorers.base import InjectedScorer, TokenScorer
-from setlearn.scorers.classifiers import with_seeds
 from setlearn.sequence_inputs import learn_inputs
 from setlearn.trie import Sequences, Trie
 from setlearn.vocabulary import Split, Vocabulary, read_elements
@@ -180,10 +179,7 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         rng = check_random_state(self.random_state)
         has_recipe = hasattr(problem.model, "build")
         fitted = (self._train_network if has_recipe else self._fit_scorer)(problem, rng)
-        rule = problem.rule
-        if self.random_state is not None:
-            rule = with_seeds(rule, rng)
-        held_out = fitted.held_out
+        rule, held_out = self._seeded(problem.rule), fitted.held_out
         if rule.needs_fit:
             samples = held_out if len(held_out) else np.arange(problem.trie.n_samples)
             rule.fit(*scored_trees(fitted.scorer, *problem.part(samples)))

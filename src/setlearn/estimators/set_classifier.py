@@ -149,9 +149,8 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         self
         """
         problem = self._read_problem(X, y)
+        problem = replace(problem, rule=self._seeded(problem.rule))
         rng = check_random_state(self.random_state)
-        if self.random_state is not None:
-            problem = replace(problem, rule=with_seeds(problem.rule, rng))
         if self.cv == "prefit":
             refuse_fit_params(sample_weight, fit_params)
             problem, scorer = problem.with_fitted_learner()
