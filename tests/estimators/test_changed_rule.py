@@ -78,3 +78,9 @@ def test_another_rule_is_fitted_as_if_it_had_been_there_from_the_start(rule):
     np.testing.assert_array_equal(nodes.probabilities, other.choice_points()[0].probabilities)
     assert direct.rule_scores_ == other.rule_scores_
     np.testing.assert_array_equal(direct.rule_.accept(nodes), other.rule_.accept(nodes))
+
+
+def test_what_a_rule_needs_is_asked_of_the_scores_that_were_fitted():
+    model = fitted(Margin(), scores="softmax").set_params(scores="marginal")
+    with pytest.raises(ParameterError, match="shares of 1"):
+        model.with_rule(ExpectedF())

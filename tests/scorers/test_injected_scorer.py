@@ -52,3 +52,34 @@ def test_what_is_no_probability_is_refused(kind, method, value):
 def test_zero_and_one_are_probabilities():
     [[(element, probability)]] = predict(GoodRoots([1.0, 0.0, 0.0]))
     assert (element, probability) == ("a", 1.0)
+
+
+def test_rounding_errors_of_single_precision_are_no_fault():
+    row = np.array([np.float32(1.0000001), -1e-7, 0.0], dtype=np.float32)
+    [[(element, probability)]] = predict(GoodRoots(row))
+    assert (element, probability) == ("a", 1.0)
+
+
+class ReadsRows(GoodRoots):
+    """Reads rows of an array, and nothing else."""
+
+    def start(self, X):
+        assert isinstance(X, np.ndarray)
+        assert X.ndim == 2
+        return super().start(X)
+
+
+def test_every_verb_hands_over_inputs_as_fit_was_given_them():
+    X = np.zeros((4, 3))
+    model = SequenceSetGenerator(ReadsRows([1.0, 0.0, 0.0]), rule=TopK(1))
+    model.fit(X, [{"a", "b"}] * 4)
+    assert model.input_layout().n_features == 3
+    assert model.trace(X[0]).result == model.predict(X[:1])[0] == model.predict_sets(X)[3]
+
+
+@pytest.mark.parametrize(("x", "lists"), [("ab", False), (["a", "b"], True), ({"any": 1}, False)])
+def test_inputs_that_are_no_numbers_are_handed_over_as_they_are(x, lists):
+    model = SequenceSetGenerator(GoodRoots([1.0, 0.0, 0.0]), rule=TopK(1))
+    model.fit([x] * 4, [{"a", "b"}] * 4)
+    assert model.input_layout() == (None, lists, None)
+    assert model.trace(x).result == model.predict([x])[0]

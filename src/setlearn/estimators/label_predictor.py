@@ -62,7 +62,7 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
     def predict(self, X: Any) -> Any:
         """Predict the set of each sample, in the kind of container that ``fit`` was given."""
         nodes = self._score(X)
-        if self.space_.kind == "indicator":  # which is dense anyway
+        if self.space_.is_dense:  # as what the rule keeps
             return self._labels_only(self.rule_.accepted(nodes)).astype(self.space_.dtype)
         return self.space_.answer(self._kept(nodes))
 
@@ -105,8 +105,8 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
         kept = self._kept(self._score(X, given.toarray()))
         others = sparse.csr_array(kept > given)
         # One class per sample is no set, but there may be any number of other classes.
-        plain = self.space_.kind == "classes"
-        return self.space_.answer_sets(others) if plain else self.space_.answer(others)
+        answer = self.space_.answer_sets if self.space_.one_per_sample else self.space_.answer
+        return answer(others)
 
     def trace(self, x: Any, known: Any = (), *, unknown: Unknown = "error") -> LabelTrace:
         self._check_fitted()
@@ -161,7 +161,7 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
             From 0 to 1.
         """
         self._check_fitted()
-        if self.space_.kind == "classes":
+        if self.space_.one_per_sample:
             return float(ClassifierMixin.score(self, X, y, sample_weight=sample_weight))
         y = self.space_.in_own_kind(y)
         return mean_f1(y, self.predict(X), sample_weight=sample_weight)

@@ -208,28 +208,27 @@ def _in_order_of_learner(
 
     Its classes may include labels that never occur in Y; an indicator's columns stay as they are.
     """
-    theirs = np.asarray(learner.classes_).tolist()
-    ours = space.classes.tolist()
-    missing = [label for label in ours if label not in theirs]
-    if space.kind in ("indicator", "sparse"):
-        strange = [label for label in theirs if label not in ours]
-        if strange:
+    classes, labels = np.asarray(learner.classes_).tolist(), space.classes.tolist()
+    if space.has_columns:
+        not_in_y = [label for label in classes if label not in labels]
+        if not_in_y:
             raise DataError(
-                f"the fitted estimator knows the class {strange[0]!r}, which is no column of Y; "
+                f"the fitted estimator knows the class {not_in_y[0]!r}, which is no column of Y; "
                 "fit it on column numbers, or pass Y as sets of its classes"
             )
-        return space, right, np.array([ours.index(label) for label in theirs])
-    if missing:
+        return space, right, np.array([labels.index(label) for label in classes])
+    unknown = [label for label in labels if label not in classes]
+    if unknown:
         raise DataError(
-            f"Y holds {len(missing)} label(s) that the fitted estimator does not know, such as "
-            f"{missing[0]!r}; fit it on all labels first"
+            f"Y holds {len(unknown)} label(s) that the fitted estimator does not know, such as "
+            f"{unknown[0]!r}; fit it on all labels first"
         )
-    column = np.array([theirs.index(label) for label in ours])
+    column = np.array([classes.index(label) for label in labels])
     moved = sparse.csr_array(
-        (right.data, column[right.indices], right.indptr), shape=(right.shape[0], len(theirs))
+        (right.data, column[right.indices], right.indptr), shape=(right.shape[0], len(classes))
     )
     moved.sort_indices()
-    return replace(space, classes=as_label_array(theirs)), moved, np.arange(len(theirs))
+    return replace(space, classes=as_label_array(classes)), moved, np.arange(len(classes))
 
 
 def params_for_learner(

@@ -65,6 +65,21 @@ class LabelSpace:
             dtype = np.dtype(np.int64)
         return cls(kind, as_label_array(list(names)), dtype, type(Y)), read
 
+    @property
+    def one_per_sample(self) -> bool:
+        """Whether each sample has one class, which is no set."""
+        return self.kind == "classes"
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether answers are dense matrices."""
+        return self.kind == "indicator"
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether the labels are the columns of a matrix, dense or sparse."""
+        return self.kind in ("indicator", "sparse")
+
     def encode(self, sets: Any, unknown: Unknown, *, name: str = "known") -> sparse.csr_array:
         """Sets of labels as an indicator.
 
@@ -99,18 +114,17 @@ class LabelSpace:
         """Y, but lists of 0 and 1 as what ``fit`` was given: rows of a matrix, or sets."""
         if not are_indicator_rows(Y):
             return Y
-        speaks_in_matrices = self.kind in ("indicator", "sparse")
-        if speaks_in_matrices and len(Y[0]) == len(self.classes):
+        if self.has_columns and len(Y[0]) == len(self.classes):
             return np.asarray(Y)
         return [frozenset(labels) for labels in Y]
 
     def answer(self, kept: sparse.csr_array) -> Any:
         """Kept labels (n, labels) in the kind of container that ``fit`` was given."""
-        if self.kind == "classes":
+        if self.one_per_sample:
             return self.classes[kept.indices]  # one per row
         if self.kind == "sparse":
             return self.container(kept.astype(self.dtype))
-        if self.kind == "indicator":
+        if self.is_dense:
             return kept.toarray().astype(self.dtype)
         return self.answer_sets(kept)
 

@@ -124,8 +124,9 @@ class SequencePredictor(RuleHolder):
         if kept is None:
             raise ParameterError(
                 "this generator has kept no held-out samples to fit a rule on (it was loaded, or "
-                "nothing was held out); pass X and y with samples that the network has not seen, "
-                "or fit with training=Training(validation=0.2)"
+                "the share to hold out came to fewer than 8 samples); pass X and y with samples "
+                "that the network has not seen, or fit on more samples or with a larger share, "
+                "such as training=Training(validation=0.5)"
             )
         return scored_trees(self.scorer_, *kept)
 

@@ -117,7 +117,8 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
     network_ : the trained network, if ``network`` is not a scorer
     vocabulary_ : tokens of the sequences
     held_out_ : array of int
-        Which samples of ``fit`` the network was not trained on; the rule was fitted on them.
+        Which samples of ``fit`` the network was not trained on; the rule was fitted on them. If
+        fewer than 8 would be held out, none are, and the rule was fitted on the training samples.
     rule_samples_ : tuple or None
         The inputs and trees of these samples, for `with_rule`. They are not saved.
     history_ : list of dicts
@@ -249,7 +250,8 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
             scorer = own_copy(scorer)
             scorer.fit(*problem.part(train))
         problem.rule.check_samples(len(held_out))
-        return _FittedScorer(InjectedScorer(scorer, problem.vocabulary), [], held_out)
+        wrapped = InjectedScorer.for_inputs(scorer, problem.vocabulary, problem.X)
+        return _FittedScorer(wrapped, [], held_out)
 
     def _training(self) -> Training:
         training = super()._training()

@@ -183,12 +183,12 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
             )
         space, right = read_targets(y, _num_samples(X))
         # With one class per sample there is nothing to decide: the best one is kept.
-        rule = TopK(1) if space.kind == "classes" else clone(self._rule(self.rule))
-        shares_of_one = self._asks_for_one_element(space)
+        rule = TopK(1) if space.one_per_sample else clone(self._rule(self.rule))
+        shares_of_one = self.scores == "softmax" or space.one_per_sample
         check_combination(
             rule,
             learner,
-            of_classes=space.kind == "classes",
+            of_classes=space.one_per_sample,
             shares_of_one=shares_of_one,
             conditional=self.conditional,
         )
@@ -303,7 +303,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         return rule
 
     def _new_rule(self, rule: Any) -> Rule:
-        if self.space_.kind == "classes":
+        if self.space_.one_per_sample:
             raise ParameterError(
                 f"y had one class per sample, so that the best class is predicted; {rule!r} would "
                 "need sets: fit the classifier on sets first"
@@ -314,7 +314,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
             new_rule,
             getattr(self.scorer_, "model_", self.scorer_.estimator),
             of_classes=False,
-            shares_of_one=self._asks_for_one_element(self.space_),
+            shares_of_one=self.scorer_.shares_of_one,
             conditional=self.completion_ is not None,
         )
         return new_rule
@@ -324,9 +324,6 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         if self.scores not in ("marginal", "softmax"):
             raise ParameterError(f'scores must be "marginal" or "softmax", got {self.scores!r}')
         self._rule(self.rule).check_parameters()
-
-    def _asks_for_one_element(self, space: LabelSpace) -> bool:
-        return self.scores == "softmax" or space.kind == "classes"
 
 
 def _kept_for_rules(nodes: Nodes, positive: Mask) -> tuple[Nodes, Mask] | None:

@@ -9,10 +9,7 @@ import numpy as np
 
 from setlearn.errors import ParameterError
 from setlearn.nodes import BoolArray, FloatArray, Mask, Nodes, dense_mask
-from setlearn.rules.base import (
-    Rule,
-    check_positive,
-)
+from setlearn.rules.base import Rule, check_positive
 from setlearn.rules.min_size import check_min_size, fill_up, learned_min_size
 from setlearn.savable import savable
 
@@ -104,7 +101,7 @@ class Threshold(Rule):
         self.check_parameters()
         if self.needs_fit:
             self._check_fitted("cut_")
-        return self.cut_ if self.cut == "tuned" else float(self.cut)
+        return float(getattr(self, "cut_", self.cut))
 
     def check_parameters(self, n_positions: int = 1) -> None:
         """Raise unless the cut is a probability or "tuned", and the least size a count."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -79,6 +79,9 @@ class Scorer(Protocol):
         """
         ...
 
+
+ROUNDING = 1e-5
+"""How far a probability in single precision may lie outside of [0, 1]."""
 
 MOST_IN_A_BATCH = 64
 """Samples that are scored together unless fewer are asked for."""
@@ -198,11 +201,44 @@ class InjectedScorer(TokenScorer):
     ----------
     scorer : Scorer
     vocabulary : Vocabulary
+    n_features : int, optional
+        How many numbers each input has. By default inputs are no rows of an array.
+    reads_token_lists : bool, default=False
+        Whether inputs are lists of tokens.
     """
 
-    def __init__(self, scorer: Scorer, vocabulary: Vocabulary) -> None:
+    n_features: int | None = None
+    reads_token_lists: bool = False
+
+    def __init__(
+        self,
+        scorer: Scorer,
+        vocabulary: Vocabulary,
+        n_features: int | None = None,
+        reads_token_lists: bool = False,
+    ) -> None:
         self.scorer = scorer
         self.vocabulary = vocabulary
+        self.n_features = n_features
+        self.reads_token_lists = reads_token_lists
+
+    @classmethod
+    def for_inputs(cls, scorer: Scorer, vocabulary: Vocabulary, X: Any) -> Self:
+        """Wrap a scorer that reads inputs like these.
+
+        Parameters
+        ----------
+        scorer : Scorer
+        vocabulary : Vocabulary
+        X : list of inputs, or a numeric array
+
+        Returns
+        -------
+        InjectedScorer
+        """
+        if isinstance(X, np.ndarray):
+            return cls(scorer, vocabulary, n_features=X.shape[-1])
+        return cls(scorer, vocabulary, reads_token_lists=isinstance(X[0], list | tuple))
 
     def facts(self) -> dict[str, Any]:
         """The class of the scorer."""
@@ -221,21 +257,18 @@ class InjectedScorer(TokenScorer):
 
     def start(self, X: Any) -> Step:
         """Score the root of every sample."""
-        step = self.scorer.start(X)
-        self._check(step, len(X), "start")
-        return step
+        return self._checked(self.scorer.start(X), len(X), "start")
 
     def advance(self, step: Step, parent: IntArray, token: IntArray) -> Step:
         """Score the prefixes below."""
-        below = self.scorer.advance(step, parent, token)
-        self._check(below, len(parent), "advance")
-        return below
+        return self._checked(self.scorer.advance(step, parent, token), len(parent), "advance")
 
     def as_batch(self, x: Any) -> Any:
-        """A list of one input."""
-        return [x]
+        """A list or an array of one input."""
+        return [x] if self.n_features is None else np.asarray(x)[None]
 
-    def _check(self, step: Any, n_rows: int, method: str) -> None:
+    def _checked(self, step: Any, n_rows: int, method: str) -> Step:
+        """The step with rounding errors taken off its probabilities; wrong ones are refused."""
         nodes = getattr(step, "nodes", None)
         shape = getattr(getattr(nodes, "probabilities", None), "shape", None)
         wanted = (n_rows, self.vocabulary.n_choices)
@@ -245,15 +278,21 @@ class InjectedScorer(TokenScorer):
                 f"probabilities of shape {wanted} (prefixes, tokens and the end symbol), got "
                 f"{type(step).__name__} with shape {shape}"
             )
-        self._check_range(nodes.probabilities, "probabilities", method)
-        if nodes.prefix_probability is not None:
-            self._check_range(nodes.prefix_probability, "prefix_probability", method)
+        scores = self._in_range(nodes.probabilities, "probabilities", method)
+        before = nodes.prefix_probability
+        if before is not None:
+            before = self._in_range(before, "prefix_probability", method)
+        checked: Step = replace(
+            step, nodes=replace(nodes, probabilities=scores, prefix_probability=before)
+        )
+        return checked
 
-    def _check_range(self, values: FloatArray, name: str, method: str) -> None:
-        wrong = values[~((values >= 0) & (values <= 1))]
+    def _in_range(self, values: FloatArray, name: str, method: str) -> FloatArray:
+        wrong = values[~((values >= -ROUNDING) & (values <= 1 + ROUNDING))]
         if len(wrong):
             raise DataError(
                 f"{type(self.scorer).__name__}.{method} must return {name} from 0 to 1, got "
                 f"{wrong[0]:.6g} ({len(wrong)} of {values.size} values are wrong); turn scores "
-                "into probabilities, and clip rounding errors with numpy.clip"
+                "into probabilities, for example with a softmax"
             )
+        return np.clip(values, 0, 1)

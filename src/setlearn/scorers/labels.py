@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -46,6 +46,9 @@ class LabelScorer(ABC):
     empty_choice : bool, default=False
         Whether "nothing" is one more choice behind the labels.
     """
+
+    shares_of_one: ClassVar[bool]
+    """Whether the scores of all choices add up to 1, so that none is a label's own probability."""
 
     def __init__(self, estimator: BaseEstimator, *, n_labels: int, empty_choice: bool = False):
         self.estimator = estimator
@@ -139,6 +142,8 @@ class MarginalScorer(LabelScorer):
     label.
     """
 
+    shares_of_one: ClassVar[bool] = False
+
     def fit(self, X: Any, Y: sparse.csr_array, params: Mapping[str, Any]) -> Self:
         """Fit one learner on all labels that vary, or one on each."""
         n_samples, counts = Y.shape[0], Y.sum(axis=0)
@@ -173,18 +178,18 @@ class MarginalScorer(LabelScorer):
                 'with cv="prefit" the labels must be those that it was fitted on'
             )
         if len(self.varying_) < self.n_labels:
-            found, scores = scores, np.tile(self.frequencies_, (len(scores), 1))
-            scores[:, self.varying_] = found
+            of_varying, scores = scores, np.tile(self.frequencies_, (len(scores), 1))
+            scores[:, self.varying_] = of_varying
         margin = np.finfo(scores.dtype).eps
         return np.clip(scores, margin, 1 - margin, out=scores if scores.flags.writeable else None)
 
     def examples(self, X: Any) -> Examples | None:
         """Training sets similar to those of X, if the learner has a method ``examples``."""
         model: Any = getattr(self, "model_", None)
-        found: Examples | None = model.examples(X) if hasattr(model, "examples") else None
-        if found is None or len(self.varying_) == self.n_labels:
-            return found
-        return Examples(self._with_constant_labels(found.sets), found.weights)
+        examples: Examples | None = model.examples(X) if hasattr(model, "examples") else None
+        if examples is None or len(self.varying_) == self.n_labels:
+            return examples
+        return Examples(self._with_constant_labels(examples.sets), examples.weights)
 
     def _with_constant_labels(self, sets: sparse.csr_array) -> sparse.csr_array:
         """Sets of varying labels (m, varying) as sets of all of them (m, labels)."""
@@ -210,6 +215,8 @@ class SoftmaxScorer(LabelScorer):
 
     With ``empty_choice`` a sample with an empty set also gives one row, of the class "nothing".
     """
+
+    shares_of_one: ClassVar[bool] = True
 
     def fit(self, X: Any, Y: sparse.csr_array, params: Mapping[str, Any]) -> Self:
         """Fit the learner on one row per element."""
