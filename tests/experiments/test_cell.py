@@ -28,7 +28,7 @@ def test_label_figures_are_those_of_set_classifier(tiny_run):
         predicted = model.with_rule(LABELS.rules[rule]).predict_sets(split.test.X)
         answer = results["answers"][pair_name(SIGMOIDS, rule)]
         assert answer["metrics"]["mean_f1"] == mean_f1(split.test.sets, predicted)
-    assert results["answers"][pair_name(SIGMOIDS, "Margin")]["learned"]["lam_"] == model.rule_.lam_
+    assert results["answers"][pair_name(SIGMOIDS, "Margin")]["learned"]["λ"] == model.rule_.lam_
 
 
 @pytest.mark.filterwarnings("ignore::setlearn.errors.TruncationWarning")
@@ -52,7 +52,7 @@ def test_a_network_that_holds_nothing_out_has_its_rules_fitted_on_training_sampl
     scorer = clone(table.scorers[DECODER]).set_params(training__validation=0)
     results = run_cell(ExperimentCell(replace(table, scorers={DECODER: scorer}), 0))
     [answer] = results["answers"].values()
-    assert len(answer["learned"]["lam_"]) > 1
+    assert len(answer["learned"]["λ"]) > 1
 
 
 class SmallSource:
@@ -70,7 +70,7 @@ def test_the_default_mixture_answers_under_every_rule_of_its_table():
     assert list(results["answers"]) == [pair_name(*pair) for pair in table.pairs()]
     assert results["scorers"][MIX]["history"] == []
     [gap] = results["scorers"][MIX]["gaps"]
-    assert gap["lam"] == results["answers"][pair_name(MIX, "Margin")]["learned"]["lam_"]
+    assert gap["lam"] == results["answers"][pair_name(MIX, "Margin")]["learned"]["λ"]
     assert results["examples"][0]["input"] == "test sample 0"
 
 

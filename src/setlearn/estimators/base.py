@@ -218,8 +218,11 @@ class SetPredictor(ABC):
         """Names of the choices at a choice point: labels, or tokens and the end symbol."""
 
     @abstractmethod
-    def as_elements(self, sets: Iterable[Iterable[Hashable]]) -> list[frozenset[Hashable]]:
-        """Sets as people write them, with elements spelled as predictions spell them."""
+    def as_elements(self, sets: Any) -> list[frozenset[Hashable]]:
+        """Sets as people write them, or as ``complete`` answers, as frozensets.
+
+        Elements are spelled as predictions spell them.
+        """
 
     @abstractmethod
     def input_layout(self) -> InputLayout:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -181,7 +181,7 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
         self._check_fitted()
         return [str(label) for label in self.elements_]
 
-    def as_elements(self, sets: Iterable[Iterable[Hashable]]) -> list[frozenset[Hashable]]:
+    def as_elements(self, sets: Any) -> list[frozenset[Hashable]]:
         self._check_fitted()
         return self.space_.by_spelling(sets)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Set
+from collections.abc import Hashable, Iterator, Set
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
@@ -128,8 +128,10 @@ class LabelSpace:
             return kept.toarray().astype(self.dtype)
         return self.answer_sets(kept)
 
-    def by_spelling(self, sets: Iterable[Iterable[Hashable]]) -> list[frozenset[Hashable]]:
+    def by_spelling(self, sets: Any) -> list[frozenset[Hashable]]:
         """The labels that elements stand for: by their spelling, where they are no labels.
+
+        An indicator of the labels is taken as the sets it stands for.
 
         Examples
         --------
@@ -137,6 +139,8 @@ class LabelSpace:
         >>> sorted(space.by_spelling([["3", 5]])[0])
         [3, 5]
         """
+        if getattr(sets, "ndim", 1) == 2:
+            return self.answer_sets(sparse.csr_array(sets != 0))
         labels = self.classes.tolist()
         known, spelled = set(labels), {str(label): label for label in labels}
         return [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -146,7 +146,7 @@ class SequencePredictor(RuleHolder):
         vocabulary = self.vocabulary_
         return [vocabulary.name(choice) for choice in range(vocabulary.n_choices)]
 
-    def as_elements(self, sets: Iterable[Iterable[Hashable]]) -> list[frozenset[Hashable]]:
+    def as_elements(self, sets: Any) -> list[frozenset[Hashable]]:
         """Sets as people write them, with texts in composed Unicode and single spaces."""
         self._check_fitted()
         return read_elements(as_list(sets, "sets"), self.vocabulary_.tokeniser, "y")

@@ -213,14 +213,9 @@ class _Answer:
 
     def measured(self, table: Table) -> dict[str, Any]:
         """All metrics, what the rule has learned, and the costs."""
-        learned = ("lam_", "interval_", "feasible_", "cut_", "k_", "min_size_")
         return {
             **_measured(self.test, self.sets, table),
-            "learned": {
-                name: _plain_number(getattr(self.rule, name))
-                for name in learned
-                if hasattr(self.rule, name)
-            },
+            "learned": {name: _plain_number(fact) for name, fact in self.rule.facts().items()},
             "fit_seconds": self.fit_seconds,
             "predict_seconds": self.predict_seconds,
             "n_truncated": self.n_truncated,

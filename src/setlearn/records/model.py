@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from setlearn.errors import DataError, ParameterError
 from setlearn.estimators.base import (
@@ -112,7 +111,7 @@ class RecordModel(SetPredictor):
 
     def complete(self, X: Any, known: Any, *, unknown: Unknown = "error") -> list[frozenset[Any]]:
         others = self.model.complete(self._inputs(X), known, unknown=unknown)
-        return others if isinstance(others, list) else self._sets_of_indicator(others)
+        return self.model.as_elements(others)
 
     def trace(self, x: Any, known: Any = (), *, unknown: Unknown = "error") -> Trace:
         return self.model.trace(self._inputs([x])[0], known, unknown=unknown)
@@ -163,7 +162,7 @@ class RecordModel(SetPredictor):
     def choice_names(self) -> list[str]:
         return self.model.choice_names()
 
-    def as_elements(self, sets: Iterable[Iterable[Hashable]]) -> list[frozenset[Hashable]]:
+    def as_elements(self, sets: Any) -> list[frozenset[Hashable]]:
         return self.model.as_elements(sets)
 
     def input_layout(self) -> InputLayout:
@@ -228,13 +227,6 @@ class RecordModel(SetPredictor):
         """
         targets = self.targets.for_other_columns(row, target, separator, self.elements_ or [])
         return replace(self, targets=targets)
-
-    def _sets_of_indicator(self, indicator: Any) -> list[frozenset[Any]]:
-        """Turn the answers of a model that was fitted on an indicator into sets."""
-        rows = sparse.csr_array(indicator != 0)
-        parts = np.split(rows.indices, rows.indptr[1:-1])
-        elements = self.elements_ or []
-        return [frozenset(elements[k] for k in part) for part in parts]
 
     def _inputs(self, records: Any) -> Any:
         return self.reader.read(as_rows(records, self.reader.columns))
@@ -316,8 +308,6 @@ def reading_x(model: RuleHolder | RecordModel) -> RecordModel:
     >>> reading_x(plain).predict([[1.0, 0.0], {"x": [0.0, 0.0]}])
     [frozenset({'b'}), frozenset({'a'})]
     """
-    if isinstance(model, RecordModel):
-        return model
     layout = model.input_layout()
     if layout.n_features is not None:
         example: Any = [0.0] * layout.n_features

@@ -75,26 +75,21 @@ def guess_targets(
         raise ParameterError(f'task must be "labels" or "sequences", got {task!r}')
     columns, notes = _target_columns(rows, target)
     if len(columns) > 1 or _is_flag_of_pattern(rows, columns[0], target):
-        if task == "sequences":
-            raise ParameterError(
-                f"one column per label cannot hold sequences, got {len(columns)} target columns; "
-                "name a single one"
-            )
-        reader = TargetReader(columns, USUAL_SEPARATOR, "labels", columns)
+        reader = TargetReader(columns, USUAL_SEPARATOR, task or "labels", columns)
+        reader.check_flags()
         n_elements = len(_count_elements(rows, reader))
         notes.append(f"{join_names(columns)}: labels, one column per label ({n_elements} in use)")
         return reader, notes
     chosen = _guess_separator(rows, columns[0]) if separator is None else separator or None
-    # First as labels, which may be anything; a given task is checked by reading again.
-    reader = TargetReader(columns, chosen, "labels")
+    reader = TargetReader(columns, chosen, task or "labels")  # labels may be anything
     counts = _count_elements(rows, reader)
-    guessed, reason = _guess_task(counts, len(rows))
-    reader = replace(reader, task=task or guessed)
-    if task == "sequences":
-        _count_elements(rows, reader)
+    reason = ""
+    if task is None:
+        guessed, reason = _guess_task(counts, len(rows))
+        reader = replace(reader, task=guessed)
     notes.append(_note(rows, reader, len(counts)))
-    if task is None and reason:
-        notes.append(f"task: {guessed} ({reason})")
+    if reason:
+        notes.append(f"task: {reader.task} ({reason})")
     return reader, notes
 
 

@@ -179,14 +179,17 @@ class TargetReader:
                 f"a separator is for a column that holds sets, but there is one column per label "
                 f"({join_names(columns)}), got {separator!r}; leave it out"
             )
+        reader = replace(self, columns=columns)
+        reader.check_flags()
+        return replace(reader, labels=_column_labels(columns, labels)) if names else self
+
+    def check_flags(self) -> None:
+        """Raise if elements are sequences, which columns of flags cannot hold."""
         if self.task == "sequences":
             raise ParameterError(
-                f"one column per label cannot hold sequences, got {join_names(columns)}; "
+                f"one column per label cannot hold sequences, got {join_names(self.columns)}; "
                 "name the column that holds the sets"
             )
-        if not names:
-            return self
-        return replace(self, columns=columns, labels=_column_labels(columns, labels))
 
     def _split(self, text: str) -> list[str]:
         parts = [text] if self.separator is None else text.split(self.separator)
