@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -21,25 +22,15 @@ def snake_case(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
-def import_when_used(package: str, names: Iterable[str]) -> Callable[[str], Any]:
+def import_when_used(package: str) -> Callable[[str], Any]:
     """Make the function ``__getattr__`` of a package with one class per module.
 
-    Parameters
-    ----------
-    package : str
-        Its name.
-    names : iterable of str
-        The classes. Each module has the name of its class in snake case.
-
-    Returns
-    -------
-    callable
-        Takes the name of a class and imports it.
+    It takes the name of a class in the package's ``__all__``, and imports the module of the same
+    name in snake case.
     """
-    parts = frozenset(names)
 
     def part(name: str) -> Any:
-        if name not in parts:
+        if name not in sys.modules[package].__all__:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(import_module(f"{package}.{snake_case(name)}"), name)
 

@@ -245,7 +245,7 @@ def test_bad_parameters_are_told_before_anything_is_fitted(parameters, message):
 
 @pytest.mark.parametrize("top", [0, -1, 1.5, "all"])
 def test_bad_top(top):
-    message = "top must be None or a whole number of at least 1, got"
+    message = "top must be a whole number of at least 1, got"
     check_error(ParameterError, ValueError, message, lambda: FITTED.predict_ranked(X, top=top))
 
 

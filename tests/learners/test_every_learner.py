@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 import setlearn.learners
 from setlearn.errors import ParameterError
-from setlearn.lazy_parts import import_when_used
 from setlearn.learners import SetMixture, SigmoidNetwork, learner_named, learner_names
 from tests.checks.learners import CHECKS, exported_learners
 
@@ -87,8 +86,6 @@ class TestNames:
         kind = type("NearRows", (SmoothedNeighbours,), {"short_name": "near"})
         exported = [*setlearn.learners.__all__, "NearRows"]
         monkeypatch.setattr(setlearn.learners, "__all__", exported)
-        getattr_of_package = import_when_used(setlearn.learners.__name__, exported)
-        monkeypatch.setattr(setlearn.learners, "__getattr__", getattr_of_package)
         module = type(sys)("setlearn.learners.near_rows")
         module.NearRows = kind
         monkeypatch.setitem(sys.modules, module.__name__, module)

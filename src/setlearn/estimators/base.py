@@ -19,6 +19,7 @@ from sklearn.utils.validation import _is_fitted
 from setlearn.errors import NotFittedError, ParameterError
 from setlearn.metrics import mean_f1
 from setlearn.nodes import Mask, Nodes
+from setlearn.parameter_checks import check_count
 from setlearn.rules import Rule
 from setlearn.rules.base import same_setting
 from setlearn.scorers.classifiers import with_seeds
@@ -344,7 +345,5 @@ def check_unknown(unknown: object) -> None:
 
 def check_top(top: object) -> None:
     """Raise unless the value is None or a count."""
-    if top is None:
-        return
-    if isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1:
-        raise ParameterError(f"top must be None or a whole number of at least 1, got {top!r}")
+    if top is not None:
+        check_count("top", top)

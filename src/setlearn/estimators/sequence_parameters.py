@@ -15,6 +15,7 @@ from setlearn.errors import DataError, KindError, ParameterError
 from setlearn.generate import Bounds
 from setlearn.networks import network_named
 from setlearn.networks.training_settings import Training, TrainingPlan
+from setlearn.parameter_checks import check_count
 from setlearn.rules import Margin, Rule, Threshold
 from setlearn.scorers.base import Scorer
 from setlearn.set_reading import LabelSets
@@ -177,10 +178,8 @@ def check_bounds(max_length: int | None, max_size: int, max_nodes: int | None) -
     """
     given = {"max_length": max_length, "max_size": max_size, "max_nodes": max_nodes}
     for name, value in given.items():
-        if value is None and name != "max_size":
-            continue
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise ParameterError(f"{name} must be a whole number of at least 1, got {value!r}")
+        if value is not None or name == "max_size":
+            check_count(name, value)
 
 
 def check_lengths(sets: LabelSets, vocabulary: Vocabulary, max_length: int | None) -> None:

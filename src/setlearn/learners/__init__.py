@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 
-__getattr__ = import_when_used(__name__, __all__)
+__getattr__ = import_when_used(__name__)
 
 
 def __dir__() -> list[str]:

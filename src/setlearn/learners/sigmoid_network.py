@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import validate_data
 
-from setlearn.errors import DataError, ParameterError
+from setlearn.errors import DataError
 from setlearn.learners.multi_label_network import MultiLabelNetwork, dense, is_sparse
-from setlearn.networks.training_settings import check_share
+from setlearn.parameter_checks import check_counts, check_share
 from setlearn.savable import savable
 
 if TYPE_CHECKING:
@@ -139,10 +139,6 @@ class SigmoidNetwork(MultiLabelNetwork):
         return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 
     def _hidden_sizes(self) -> list[int]:
-        sizes = list(self.hidden)
-        if not all(isinstance(size, int | np.integer) and size > 0 for size in sizes):
-            raise ParameterError(
-                f"hidden must be whole numbers of at least 1, such as (128,), got {self.hidden!r}"
-            )
+        check_counts("hidden", self.hidden)
         check_share("dropout", self.dropout)
-        return [int(size) for size in sizes]
+        return [int(size) for size in self.hidden]

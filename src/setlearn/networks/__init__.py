@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["LSTM", "Training", "Transformer", "network_named", "network_names"]
 
 
-__getattr__ = import_when_used(__name__, __all__)
+__getattr__ = import_when_used(__name__)
 
 
 def __dir__() -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 from sklearn.base import BaseEstimator
 
 from setlearn.errors import ParameterError
-from setlearn.networks.training_settings import check_count
+from setlearn.parameter_checks import check_count
 
 if TYPE_CHECKING:
     from setlearn.networks.sequence_network import SequenceNetwork

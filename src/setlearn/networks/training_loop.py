@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from setlearn.errors import DataError, ParameterError
+from setlearn.errors import DataError
 from setlearn.networks.checkpoint import (
     CHECKPOINT_FORMAT,
     CHECKPOINT_NAME,
@@ -25,7 +25,8 @@ from setlearn.networks.checkpoint import (
     write_checkpoint,
 )
 from setlearn.networks.runtime import CPU, rng_states, seeded, set_rng_states
-from setlearn.networks.training_settings import TrainingPlan, check_count
+from setlearn.networks.training_settings import TrainingPlan
+from setlearn.parameter_checks import check_count, check_share
 from setlearn.progress import progress
 
 if TYPE_CHECKING:
@@ -315,8 +316,7 @@ def hold_out(
     ParameterError
         If the fraction is out of range.
     """
-    if not 0 <= fraction < 1:
-        raise ParameterError(f"validation must be in [0, 1), got {fraction!r}; 0 holds nothing out")
+    check_share("validation", fraction)
     distinct = np.unique(groups)
     n_held = round(fraction * len(distinct))
     if n_held < MIN_HELD_OUT:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator
 
 from setlearn.errors import ParameterError
+from setlearn.parameter_checks import check_count, check_share
 from setlearn.savable import savable
 
-__all__ = ["Schedule", "Training", "TrainingPlan", "TrainsNetwork", "check_count", "check_share"]
+__all__ = ["Schedule", "Training", "TrainingPlan", "TrainsNetwork"]
 
 Schedule = Literal["constant", "one-cycle"]
 
@@ -255,40 +255,3 @@ class TrainsNetwork:
 
     def _training_plan(self) -> TrainingPlan:
         return self._training().plan(self.suited_training)
-
-
-def check_count(name: str, value: object) -> None:
-    """Raise unless the value is a whole number of at least 1.
-
-    Parameters
-    ----------
-    name : str
-        The name of the parameter, for the message.
-    value : object
-
-    Raises
-    ------
-    ParameterError
-        If it is anything else.
-    """
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
-        raise ParameterError(f"{name} must be a whole number of at least 1, got {value!r}")
-
-
-def check_share(name: str, value: object) -> None:
-    """Raise unless the value is a number in [0, 1).
-
-    Parameters
-    ----------
-    name : str
-        The name of the parameter, for the message.
-    value : object
-
-    Raises
-    ------
-    ParameterError
-        If it is anything else.
-    """
-    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not is_number or not 0 <= float(value) < 1:  # type: ignore[arg-type]  # a number by now
-        raise ParameterError(f"{name} must be a number in [0, 1), got {value!r}")

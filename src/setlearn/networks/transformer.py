@@ -23,8 +23,8 @@ from setlearn.networks.attention import (
 from setlearn.networks.copy_head import N_RELATIONS, CopyHead, Pointers, Spans, extend_runs
 from setlearn.networks.recipe import Loss, NetworkRecipe
 from setlearn.networks.sequence_network import SequenceNetwork, State
-from setlearn.networks.training_settings import check_share
 from setlearn.nodes import IntArray
+from setlearn.parameter_checks import check_share
 from setlearn.savable import savable
 from setlearn.trie import END, Trie
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from setlearn.errors import DataError, ParameterError
 from setlearn.networks.training_settings import Training
+from setlearn.parameter_checks import check_count, check_counts, check_share
 from setlearn.rules.lambda_network import LambdaNetwork
 from setlearn.savable import savable
 
@@ -45,8 +46,8 @@ class LambdaCNN(LambdaNetwork):
         Keep at least this many. None: 1 unless some training sets were empty.
     training : Training, optional
         How to train; see `setlearn.networks.Training`. By default 4000 steps at most, with a
-        learning rate of 1e-3 and batches of 64. The
-        validation share (0.2) is held out to stop training, and to tune the cut.
+        learning rate of 1e-3 and batches of 64. The validation share (0.2) is held out to
+        stop training, and to tune the cut.
     random_state : int, RandomState or None
 
     Attributes
@@ -92,18 +93,21 @@ class LambdaCNN(LambdaNetwork):
         self.embedding = embedding
         self.dropout = dropout
 
+    def check_parameters(self, n_positions: int = 1) -> None:
+        """Raise unless every parameter is in range."""
+        super().check_parameters(n_positions)
+        check_count("channels", self.channels)
+        check_count("embedding", self.embedding)
+        check_counts("hidden", self.hidden)
+        check_share("dropout", self.dropout)
+        check_count("kernel_size", self.kernel_size)
+        if self.kernel_size % 2 == 0:
+            raise ParameterError(f"kernel_size must be odd, got {self.kernel_size!r}")
+
     def new_network(self) -> nn.Module:
         """Build the module with fresh weights."""
         from setlearn.networks.lambda_networks import LambdaConvolution
 
-        sizes = [self.channels, self.kernel_size, self.embedding, *self.hidden]
-        if min(sizes) < 1 or self.kernel_size % 2 == 0:
-            raise ParameterError(
-                "channels, hidden and embedding must be at least 1 and kernel_size odd, got "
-                f"{self.channels}, {self.hidden}, {self.embedding} and {self.kernel_size}"
-            )
-        if not 0 <= self.dropout < 1:
-            raise ParameterError(f"dropout must be in [0, 1), got {self.dropout!r}")
         return LambdaConvolution(
             self.n_choices_,
             self.n_positions_,

@@ -81,11 +81,6 @@ class LambdaNetwork(TrainsNetwork, Rule):
                 f"a λ-network is trained on the CPU, got device={training.device!r}; "
                 'use Training(device="auto")'
             )
-        if training.checkpoint is not None:
-            raise ParameterError(
-                f"a λ-network writes no checkpoints, got checkpoint={training.checkpoint!r}; "
-                "use Training(checkpoint=None)"
-            )
 
     @abstractmethod
     def new_network(self) -> nn.Module:
@@ -156,9 +151,9 @@ class LambdaNetwork(TrainsNetwork, Rule):
             part = nodes[rows]
             # Row by row the choices come first, so their order is that of the mask.
             compact = _compact(part)
-            there = np.arange(compact.n_choices) < part.n_available[:, None]
+            is_choice = np.arange(compact.n_choices) < part.n_available[:, None]
             judged = np.zeros(part.probabilities.shape)
-            judged[part.available] = self._judged(compact)[there]
+            judged[part.available] = self._judged(compact)[is_choice]
             probabilities[rows] = judged
         return replace(nodes, probabilities=probabilities, prefix_probability=None, examples=None)
 
@@ -238,10 +233,13 @@ def _compact(nodes: Nodes) -> Nodes:
     """
     assert nodes.available is not None
     lengths = nodes.n_available
-    there = np.arange(int(lengths.max(initial=0))) < lengths[:, None]
-    probabilities = np.zeros(there.shape, dtype=nodes.probabilities.dtype)
-    probabilities[there] = nodes.probabilities[nodes.available]
-    return Nodes(nodes.sample, nodes.depth, probabilities, available=None if there.all() else there)
+    available = np.arange(int(lengths.max(initial=0))) < lengths[:, None]
+    probabilities = np.zeros(available.shape, dtype=nodes.probabilities.dtype)
+    probabilities[available] = nodes.probabilities[nodes.available]
+    has_padding = not available.all()
+    return Nodes(
+        nodes.sample, nodes.depth, probabilities, available=available if has_padding else None
+    )
 
 
 def _compact_with(nodes: Nodes, positive: Mask) -> tuple[Nodes, Mask]:

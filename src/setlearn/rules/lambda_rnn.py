@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from setlearn.errors import ParameterError
 from setlearn.networks.training_settings import Training
+from setlearn.parameter_checks import check_count
 from setlearn.rules.lambda_network import LambdaNetwork
 from setlearn.savable import savable
 
@@ -36,8 +36,8 @@ class LambdaRNN(LambdaNetwork):
         Keep at least this many. None: 1 unless some training sets were empty.
     training : Training, optional
         How to train; see `setlearn.networks.Training`. By default 4000 steps at most, with a
-        learning rate of 1e-3 and batches of 64. The
-        validation share (0.2) is held out to stop training, and to tune the cut.
+        learning rate of 1e-3 and batches of 64. The validation share (0.2) is held out to
+        stop training, and to tune the cut.
     random_state : int, RandomState or None
 
     Attributes
@@ -77,12 +77,14 @@ class LambdaRNN(LambdaNetwork):
         self.hidden = hidden
         self.embedding = embedding
 
+    def check_parameters(self, n_positions: int = 1) -> None:
+        """Raise unless every parameter is in range."""
+        super().check_parameters(n_positions)
+        check_count("hidden", self.hidden)
+        check_count("embedding", self.embedding)
+
     def new_network(self) -> nn.Module:
         """Build the module with fresh weights; it serves any number of choices."""
         from setlearn.networks.lambda_networks import LambdaRecurrence
 
-        if min(self.hidden, self.embedding) < 1:
-            raise ParameterError(
-                f"hidden and embedding must be at least 1, got {self.hidden} and {self.embedding}"
-            )
         return LambdaRecurrence(self.n_positions_, hidden=self.hidden, embedding=self.embedding)

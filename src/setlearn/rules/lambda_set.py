@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from setlearn.errors import ParameterError
 from setlearn.networks.training_settings import Training
+from setlearn.parameter_checks import check_count, check_counts, check_share
 from setlearn.rules.lambda_network import LambdaNetwork
 from setlearn.savable import savable
 
@@ -44,8 +44,8 @@ class LambdaSet(LambdaNetwork):
         Keep at least this many. None: 1 unless some training sets were empty.
     training : Training, optional
         How to train; see `setlearn.networks.Training`. By default 1000 steps at most, with a
-        learning rate of 3e-3 (there are few weights) and batches of 128. The
-        validation share (0.2) is held out to stop training, and to tune the cut.
+        learning rate of 3e-3 (there are few weights) and batches of 128. The validation
+        share (0.2) is held out to stop training, and to tune the cut.
     random_state : int, RandomState or None
 
     Attributes
@@ -93,16 +93,17 @@ class LambdaSet(LambdaNetwork):
         self.embedding = embedding
         self.dropout = dropout
 
+    def check_parameters(self, n_positions: int = 1) -> None:
+        """Raise unless every parameter is in range."""
+        super().check_parameters(n_positions)
+        check_counts("hidden", self.hidden)
+        check_count("embedding", self.embedding)
+        check_share("dropout", self.dropout)
+
     def new_network(self) -> nn.Module:
         """Build the module with fresh weights; it serves any number of choices."""
         from setlearn.networks.lambda_networks import LambdaOrderFree
 
-        if min([self.embedding, *self.hidden]) < 1:
-            raise ParameterError(
-                f"hidden and embedding must be at least 1, got {self.hidden} and {self.embedding}"
-            )
-        if not 0 <= self.dropout < 1:
-            raise ParameterError(f"dropout must be in [0, 1), got {self.dropout!r}")
         return LambdaOrderFree(
             self.n_positions_, hidden=self.hidden, embedding=self.embedding, dropout=self.dropout
         )

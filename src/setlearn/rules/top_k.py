@@ -7,8 +7,8 @@ from typing import Self
 
 import numpy as np
 
-from setlearn.errors import ParameterError
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, best_of_each_sample
+from setlearn.parameter_checks import check_count
 from setlearn.rules.base import Rule, check_positive
 from setlearn.savable import savable
 from setlearn.trie import END
@@ -168,8 +168,7 @@ class TopK(Rule):
 
     def check_parameters(self, n_positions: int = 1) -> None:
         """Raise unless k is a count."""
-        if not isinstance(self.k, int | np.integer) or self.k < 1:
-            raise ParameterError(f"k must be a whole number of at least 1, got {self.k!r}")
+        check_count("k", self.k)
 
 
 def _known_of_each_sample(nodes: Nodes, sample: IntArray) -> IntArray:

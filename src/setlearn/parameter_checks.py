@@ -1,0 +1,73 @@
+"""Checks of parameters that many classes have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from setlearn.errors import ParameterError
+
+__all__ = ["check_count", "check_counts", "check_share"]
+
+
+def check_count(name: str, value: object) -> None:
+    """Raise unless the value is a whole number of at least 1.
+
+    Parameters
+    ----------
+    name : str
+        The name of the parameter, for the message.
+    value : object
+
+    Raises
+    ------
+    ParameterError
+        If it is anything else.
+    """
+    if not _is_count(value):
+        raise ParameterError(f"{name} must be a whole number of at least 1, got {value!r}")
+
+
+def check_counts(name: str, values: object) -> None:
+    """Raise unless the values are whole numbers of at least 1; there may be none.
+
+    Parameters
+    ----------
+    name : str
+        The name of the parameter, for the message.
+    values : object
+
+    Raises
+    ------
+    ParameterError
+        If they are anything else.
+    """
+    if not isinstance(values, Iterable) or not all(map(_is_count, values)):
+        raise ParameterError(
+            f"{name} must be whole numbers of at least 1, such as (128,), got {values!r}"
+        )
+
+
+def check_share(name: str, value: object) -> None:
+    """Raise unless the value is a number in [0, 1).
+
+    Parameters
+    ----------
+    name : str
+        The name of the parameter, for the message.
+    value : object
+
+    Raises
+    ------
+    ParameterError
+        If it is anything else.
+    """
+    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not is_number or not 0 <= float(value) < 1:  # type: ignore[arg-type]  # a number by now
+        raise ParameterError(f"{name} must be a number in [0, 1), got {value!r}")
+
+
+def _is_count(value: object) -> bool:
+    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return is_whole and bool(value >= 1)  # type: ignore[operator]  # a number by now
