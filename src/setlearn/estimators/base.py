@@ -152,6 +152,12 @@ class SetPredictor(ABC):
         -------
         sets
             The other elements of each set, in the kind of container that ``fit`` was given.
+
+        Raises
+        ------
+        DataError
+            If there is not one known set per input, or known elements were never seen in training
+            and ``unknown`` is "error".
         """
 
     @abstractmethod
@@ -207,6 +213,11 @@ class SetPredictor(ABC):
         -------
         nodes : Nodes
         positive : mask of shape (n, choices)
+
+        Raises
+        ------
+        ParameterError
+            If only one of X and y is given, or none is and ``fit`` has kept nothing.
         """
 
     @abstractmethod
@@ -305,7 +316,18 @@ class RuleHolder(SetPredictor):
 
 
 def check_both(X: Any, y: Any) -> None:
-    """Raise unless there are inputs and sets to fit a rule on."""
+    """Raise unless there are inputs and sets to fit a rule on.
+
+    Parameters
+    ----------
+    X : inputs or None
+    y : sets or None
+
+    Raises
+    ------
+    ParameterError
+        If one of them is None.
+    """
     if X is None or y is None:
         missing, given = ("X", "y") if X is None else ("y", "X")
         raise ParameterError(

@@ -67,7 +67,14 @@ class LabelTrace:
         labels : sequence
             The labels in the order of the scores.
         steps : Steps
-        result, known : frozenset
+            What the rule did, with labels as indices.
+        result : frozenset
+            The predicted labels, the known ones included.
+        known : frozenset
+
+        Returns
+        -------
+        LabelTrace
         """
         return cls(list(labels), result, known, steps.picks, steps.reason, steps.columns)
 
