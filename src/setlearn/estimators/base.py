@@ -81,7 +81,7 @@ class Trace(Protocol):
 
     @property
     def result(self) -> frozenset[Hashable]:
-        """The set in the end."""
+        """The predicted set, with the known elements."""
         ...
 
     @property
