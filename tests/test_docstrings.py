@@ -28,8 +28,8 @@ def public_definitions():
             if inspect.isfunction(value):
                 yield f"{module.name}.{name}", value, [inspect.getdoc(value)]
             elif inspect.isclass(value):
-                for method, found in vars(value).items():
-                    function = inspect.unwrap(getattr(found, "__func__", found))
+                for method, attribute in vars(value).items():
+                    function = inspect.unwrap(getattr(attribute, "__func__", attribute))
                     if not method.startswith("_") and inspect.isfunction(function):
                         bases = [vars(base).get(method) for base in value.__mro__]
                         docstrings = [getattr(base, "__doc__", None) for base in bases]
@@ -62,7 +62,7 @@ def raises(function):
 
 
 def missing_sections(function, docstrings):
-    """What a reader of the docstrings would look for in vain."""
+    """The parameters and the sections that the docstrings lack."""
     signature = inspect.signature(function)
     arguments = [name for name in signature.parameters if name not in ("self", "cls")]
     if len(arguments) < 2:

@@ -55,8 +55,8 @@ class KernelLabels:
         self.similarity_ = Cosine().fit(X) if sparse.issparse(X) else CityBlock().fit(X)
         n = len(Y)
         # Evenly spaced rows are as good as random ones here, and need no seed.
-        some = np.linspace(0, n - 1, min(n, ROWS_TO_CHOOSE_ON)).astype(np.intp)
-        width, ridge = _best_setting(self.similarity_.rows(some), Y[some], weight[some])
+        rows = np.linspace(0, n - 1, min(n, ROWS_TO_CHOOSE_ON)).astype(np.intp)
+        width, ridge = _best_setting(self.similarity_.rows(rows), Y[rows], weight[rows])
         self.width_, self.ridge_ = width, ridge
         kernel = self.similarity_.kernel(self.similarity_.compare(), width)
         self.mean_: FloatArray = np.average(_targets(Y), weights=weight, axis=0)
@@ -162,10 +162,10 @@ class CityBlock(Similarity):
         n = len(X)
         self.scaler_ = StandardScaler().fit(X)
         self.ranker_ = QuantileTransformer(n_quantiles=min(MOST_RANKS, n), subsample=None).fit(X)
-        some = np.linspace(0, n - 1, min(n, ROWS_FOR_MEDIAN)).astype(np.intp)
+        rows = np.linspace(0, n - 1, min(n, ROWS_FOR_MEDIAN)).astype(np.intp)
         # In units of their medians both distances count the same for any number of features.
         self.units_ = [
-            2 * _median_distance(scaler.transform(X[some]))
+            2 * _median_distance(scaler.transform(X[rows]))
             for scaler in (self.scaler_, self.ranker_)
         ]
         self.train_ = self._scaled(X)

@@ -113,12 +113,12 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
         """
 
     def accepted(self, nodes: Nodes) -> BoolArray:
-        """What `accept` keeps, checked: predictors call this, since anyone may write a rule.
+        """What `accept` keeps, checked. Predictors call this, because rules may be users' own.
 
         Raises
         ------
         ParameterError
-            If ``accept`` does not answer with a mask of the right shape.
+            If ``accept`` does not return a mask of the right shape.
         """
         return self._checked(self.accept(nodes), nodes)
 
