@@ -14,15 +14,15 @@ from sybil.document import PythonDocStringDocument
 from sybil.parsers.markdown import SkipParser
 from sybil.parsers.rest import DocTestParser
 
-# Before NumPy and its kin are imported: processes, not BLAS threads, fill the cores.
+# Set before NumPy, SciPy and torch are imported: processes, not BLAS threads, use the cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# The same examples every time: a red run must be red again.
+# The same examples every time, so that a failure can be repeated.
 settings.register_profile("setlearn", derandomize=True)
 settings.load_profile("setlearn")
 
-# A shell that starts the tests in the background lets them ignore Ctrl-C, and with them every
-# process that they start, of which some are there to be interrupted.
+# Tests that a shell starts in the background ignore Ctrl-C, and so do the processes that they
+# start. Some tests interrupt such processes.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 OPTIONS = ELLIPSIS | NORMALIZE_WHITESPACE
@@ -63,7 +63,7 @@ def run_block(example):
 
 
 def in_a_folder_of_its_own(namespace):
-    """Pages save models and files; they do it where nothing is in the way."""
+    """Pages save models and files, so each runs in a temporary folder."""
     namespace["_came_from"] = os.getcwd()
     namespace["_folder"] = tempfile.TemporaryDirectory()
     os.chdir(namespace["_folder"].name)

@@ -1,4 +1,4 @@
-"""How the server bears load: 50 connections against one, p99, memory, and what batching brings.
+"""The server under load: 50 connections against one, p99, memory, and the effect of batching.
 
 Run with ``python benchmarks/serving.py [seconds]``; it starts a server of its own on a free port.
 The client is plain asyncio, so that it takes little of the machine that both share.
@@ -89,8 +89,8 @@ def memory(pid):
     """Resident megabytes of a process and its children."""
     pids = [pid, *map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())]
     kilobytes = 0
-    for one in pids:
-        status = Path(f"/proc/{one}/status").read_text()
+    for each in pids:
+        status = Path(f"/proc/{each}/status").read_text()
         kilobytes += int(re.search(r"VmRSS:\s+(\d+)", status)[1])
     return kilobytes / 1024
 

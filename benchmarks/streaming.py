@@ -1,10 +1,10 @@
 """Whether ``setlearn predict`` keeps its memory flat, however many rows there are.
 
 Run by hand; takes some minutes. Writes JSON lines of short texts, answers them with the real
-command in a process of its own, and looks at that process' memory all the while. Prints what it
-found and writes it to ``benchmarks/results/streaming.json``. Only the ratio of memory at the end
-to memory after a tenth of the rows means anything on another machine. Linux alone tells the
-memory of a process in the way that is used here.
+command in a process of its own, and measures the memory of that process meanwhile. Prints the
+result and writes it to ``benchmarks/results/streaming.json``. Only the ratio of memory at the end
+to memory after a tenth of the rows can be compared with other machines. The memory of the process
+is read from ``/proc``, so this runs on Linux only.
 """
 
 import argparse
@@ -33,7 +33,7 @@ FILLERS = ["a", "the", "with", "and", "very", "old", "small", "new"]
 
 
 def write_texts(path, n_rows, rng):
-    """Short texts with tags, in which some words tell the tags."""
+    """Short texts, each tagged according to some of its words."""
     with path.open("w") as file:
         for _ in range(n_rows):
             tags = rng.sample(sorted(WORDS), rng.randint(1, 2))
@@ -44,7 +44,7 @@ def write_texts(path, n_rows, rng):
 
 
 class Watch(threading.Thread):
-    """Looks at the memory of a process, and at how many answers it has given, now and then."""
+    """Records the memory of a process and its number of answers at regular intervals."""
 
     def __init__(self, process, seconds):
         super().__init__(daemon=True)
@@ -55,9 +55,9 @@ class Watch(threading.Thread):
     def run(self):
         status = Path(f"/proc/{self.process.pid}/status")
         while not self.finished.wait(self.seconds):
-            found = [line for line in status.read_text().splitlines() if line.startswith("VmRSS")]
-            if found:  # a process that has just ended has no memory any more
-                self.samples.append((self.n_answers, int(found[0].split()[1]) / 1024))
+            lines = [line for line in status.read_text().splitlines() if line.startswith("VmRSS")]
+            if lines:  # a process that has just ended has no memory any more
+                self.samples.append((self.n_answers, int(lines[0].split()[1]) / 1024))
 
 
 def predict(model, data, n_rows, seconds):
@@ -102,10 +102,10 @@ def measure(n_rows, seconds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--every", type=float, default=1.0, help="seconds between two looks")
+    parser.add_argument("--every", type=float, default=1.0, help="seconds between measurements")
     arguments = parser.parse_args()
-    found = measure(arguments.rows, arguments.every)
-    for name, value in found.items():
+    result = measure(arguments.rows, arguments.every)
+    for name, value in result.items():
         print(f"{name:<18} {value}")
     out = ROOT / "benchmarks" / "results" / "streaming.json"
     about = {
@@ -113,7 +113,7 @@ def main():
         "scikit-learn": version("scikit-learn"),
         "cores": os.cpu_count(),
     }
-    out.write_text(json.dumps({"about": about, "result": found}, indent=1) + "\n")
+    out.write_text(json.dumps({"about": about, "result": result}, indent=1) + "\n")
     print(f"written: {out.relative_to(ROOT)}")
 
 

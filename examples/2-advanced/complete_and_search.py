@@ -51,8 +51,8 @@ def main():
     print("\nhalf of each set is known; complete() predicts the rest")
     print(f"precision of the added labels:   {mean_precision(missing, others):.3f}")
     print(f"recall of the missing labels:    {mean_recall(missing, others):.3f}")
-    for given, added, truth in list(zip(known, others, missing, strict=True))[:3]:
-        print(f"  known {sorted(given)}  added {sorted(added)}  missing {sorted(truth)}")
+    for given, added, left in list(zip(known, others, missing, strict=True))[:3]:
+        print(f"  known {sorted(given)}  added {sorted(added)}  missing {sorted(left)}")
 
 
 if __name__ == "__main__":

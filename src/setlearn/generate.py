@@ -19,7 +19,7 @@ __all__ = ["Bounds", "Generated", "GrownLevel", "generate"]
 @savable()
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How far a set may grow; what lies beyond is cut off and flagged, never silently dropped.
+    """How far a set may grow; what lies beyond is cut off, and the sample is marked as truncated.
 
     ``max_length`` tokens per sequence, ``max_size`` sequences per sample, and ``max_nodes``
     prefixes per sample, the most probable ones of each level first and at least one per level.
@@ -35,14 +35,14 @@ class Generated:
     """Finished sequences, by sample and then best first."""
 
     sample: IntArray  # (m,)
-    tokens: IntArray  # (m, longest), END behind the last token
-    probability: FloatArray  # (m,) the product of all choices on the way, the end included
+    tokens: IntArray  # (m, longest), filled up with END after the last token
+    probability: FloatArray  # (m,) the product of all choices, the end symbol included
     truncated: BoolArray  # (n_samples,) whether a bound cut something off
 
     def sequences(self) -> Sequences:
-        """The same sequences end to end."""
-        there = self.tokens != END
-        return Sequences(self.sample, there.sum(axis=1), self.tokens[there])
+        """The same sequences, concatenated."""
+        is_token = self.tokens != END
+        return Sequences(self.sample, is_token.sum(axis=1), self.tokens[is_token])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +91,7 @@ def generate(
     step = scorer.start(X)
     n_samples = len(step.nodes)
     prefix = np.empty((n_samples, 0), dtype=np.intp)
-    # Where each prefix stands in the known trees, or -1.
+    # The node of the known trees that each prefix has reached, or -1.
     known_node: IntArray = np.empty(0, np.intp) if known is None else known.roots
     n_grown = np.ones(n_samples, dtype=np.intp)
     best_cut_off = np.full(n_samples, -1.0)  # the membership of the best prefix that was cut off
@@ -104,12 +104,13 @@ def generate(
         if nodes.known is not None:
             closes &= ~nodes.known[:, END]
         closed.append((nodes.sample[closes], prefix[closes], membership[closes, END]))
-        # What cannot enter the set any more is not followed.
+        # Prefixes that can no longer enter the set are not followed.
         least = rule.least_useful(*_finished(closed), n_samples)
         kept[:, END + 1 :] &= membership[:, END + 1 :] >= least[nodes.sample, None]
         parent, token = _open_choices(kept)
         sample, score = nodes.sample[parent], membership[parent, token]
-        # What is left is shared among the levels to come: the first ones must not take it all.
+        # The nodes that are left are shared among the levels to come, so that the first levels do
+        # not use them all.
         levels_left = max(bounds.max_length - depth, 1)
         room = np.maximum((bounds.max_nodes - n_grown) // levels_left, 1)
         room[:] = 0 if depth == bounds.max_length else room
@@ -135,11 +136,12 @@ def _with_known(nodes: Nodes, known: Trie | None, known_node: IntArray) -> Nodes
     if known is None:
         return nodes
     mask = np.zeros(nodes.probabilities.shape, dtype=bool)
-    there = np.flatnonzero(known_node >= 0)
-    mask[there] = known.right_choices(nodes.n_choices)[known_node[there]].toarray()
+    rows = np.flatnonzero(known_node >= 0)
+    mask[rows] = known.right_choices(nodes.n_choices)[known_node[rows]].toarray()
     probabilities = nodes.probabilities
     if nodes.depth.max(initial=0) == 0:
-        # A root that ends says that nothing is known; any other, that the set is not empty.
+        # In a known tree, END at the root means that nothing is known. If something is known, the
+        # set is not empty.
         mask[:, END] = False
         probabilities = probabilities.copy()
         probabilities[mask.any(axis=1), END] = 0
@@ -149,7 +151,7 @@ def _with_known(nodes: Nodes, known: Trie | None, known_node: IntArray) -> Nodes
 
 
 def _open_choices(kept: BoolArray) -> tuple[IntArray, IntArray]:
-    """Rows and tokens of all accepted choices but the end."""
+    """Rows and tokens of all accepted choices except the end symbol."""
     row, token = np.nonzero(kept)
     goes_on = token != END
     return row[goes_on], token[goes_on]

@@ -45,7 +45,7 @@ wrong, must not rule out everything that is right."""
 class Examples:
     """Whole sets that were seen in training, weighted for each choice point.
 
-    Marginals say how probable each choice is by itself. Examples define a joint distribution:
+    Marginals are the probabilities of single choices. Examples define a joint distribution:
     they also say which choices occur together.
     """
 

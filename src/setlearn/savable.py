@@ -47,7 +47,7 @@ def savable(
     Parameters
     ----------
     is_model : bool, default=False
-        Whether it can be saved by itself, and not only as a part of a model.
+        Whether it is a complete model, not only a part of one.
     names : tuple of str, default=()
         Attributes with labels or tokens, which go to the file ``vocabulary.json``.
     skipped : tuple of str, default=()

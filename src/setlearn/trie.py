@@ -213,11 +213,11 @@ class Trie:
         width = int(max(self.token.max(initial=0), token.max(initial=0))) + 1
         keys = self.parent[below] * width + self.token[below]
         order = np.argsort(keys)
-        wanted = node * width + token
+        sought = node * width + token
         if len(keys) == 0:
             return np.full(len(node), -1)
-        position = np.searchsorted(keys[order], wanted).clip(max=len(keys) - 1)
-        exists = (keys[order][position] == wanted) & (node >= 0)
+        position = np.searchsorted(keys[order], sought).clip(max=len(keys) - 1)
+        exists = (keys[order][position] == sought) & (node >= 0)
         return np.where(exists, below[order][position], -1)
 
 

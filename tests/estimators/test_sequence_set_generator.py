@@ -102,8 +102,8 @@ def test_predict_ranked_complete_and_trace_agree(reversals):
     assert others == [y - k for y, k in zip(Y, known, strict=True)]
     trace = model.trace("gab")
     assert trace.result == Y[3]
-    told = json.loads(json.dumps(trace.to_dict(), allow_nan=False))
-    assert sorted(told["result"]) == sorted(Y[3])
+    document = json.loads(json.dumps(trace.to_dict(), allow_nan=False))
+    assert sorted(document["result"]) == sorted(Y[3])
     text = str(trace)
     assert "kept" in text
     assert "rejected" in text

@@ -43,13 +43,13 @@ def test_the_trace_ends_where_predict_does(rule, scores, empty_sets):
     for row, predicted in zip(X[:12], classifier.predict(X[:12]), strict=True):
         trace = classifier.trace(row)
         assert trace.result == predicted
-        told = trace.to_dict()
-        assert json.loads(json.dumps(told, allow_nan=False)) == told
-        assert set(told["result"]) == predicted
-        memory = told["steps"][-1]["memory"] if told["steps"] else []
+        document = trace.to_dict()
+        assert json.loads(json.dumps(document, allow_nan=False)) == document
+        assert set(document["result"]) == predicted
+        memory = document["steps"][-1]["memory"] if document["steps"] else []
         assert set(memory) - {"(nothing)"} == predicted
-        assert [step["winner"] for step in told["steps"] if step["kept"]] == memory
-        assert told["reason"] == trace.reason != ""
+        assert [step["winner"] for step in document["steps"] if step["kept"]] == memory
+        assert document["reason"] == trace.reason != ""
 
 
 @pytest.mark.parametrize("rule", RULES, ids=str)
@@ -60,10 +60,10 @@ def test_known_labels_are_in_the_memory_from_the_start(rule):
         [others] = classifier.complete([row], [{"air", "fire"}])
         assert trace.known == {"air", "fire"}
         assert trace.result == others | {"air", "fire"}
-        told = trace.to_dict()
-        assert told["known"] == ["air", "fire"]
-        assert all(step["memory"][:2] == ["air", "fire"] for step in told["steps"])
-        assert not {step["winner"] for step in told["steps"] if step["kept"]} & trace.known
+        document = trace.to_dict()
+        assert document["known"] == ["air", "fire"]
+        assert all(step["memory"][:2] == ["air", "fire"] for step in document["steps"])
+        assert not {step["winner"] for step in document["steps"] if step["kept"]} & trace.known
 
 
 @pytest.mark.parametrize("known", [["air"], ("air",), frozenset({"air"}), {"air": 1}.keys()])
@@ -137,15 +137,15 @@ def test_labels_that_json_lacks_are_written_out():
     X, Y = tagged(40)
     labels = [(1, "a"), None, float("inf"), frozenset({2})]
     classifier = SetClassifier(LogisticRegression(), TopK(4)).fit(X, as_sets(Y, labels))
-    told = json.loads(json.dumps(classifier.trace(X[0]).to_dict(), allow_nan=False))
-    assert set(told["labels"]) == {"(1, 'a')", None, "inf", "frozenset({2})"}
+    document = json.loads(json.dumps(classifier.trace(X[0]).to_dict(), allow_nan=False))
+    assert set(document["labels"]) == {"(1, 'a')", None, "inf", "frozenset({2})"}
 
 
 def test_columns_are_numbers_in_json():
     X, Y = tagged(40)
-    told = SetClassifier(LogisticRegression(), TopK(1)).fit(X, Y).trace(X[0]).to_dict()
-    assert told["labels"] == [0, 1, 2, 3]
-    assert json.loads(json.dumps(told)) == told
+    document = SetClassifier(LogisticRegression(), TopK(1)).fit(X, Y).trace(X[0]).to_dict()
+    assert document["labels"] == [0, 1, 2, 3]
+    assert json.loads(json.dumps(document)) == document
 
 
 def test_a_text():

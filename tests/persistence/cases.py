@@ -19,7 +19,7 @@ class Case:
 
 def answers(model, case):
     """All answers of a model as plain JSON, floats to the last digit."""
-    told = {
+    results = {
         "predict": as_json(model.predict(case.X)),
         "ranked": as_json(
             [[(spelled(e), p) for e, p in row] for row in model.predict_ranked(case.X)]
@@ -27,10 +27,10 @@ def answers(model, case):
         "trace": str(model.trace(first(case.X))),
     }
     if hasattr(model, "predict_proba"):
-        told["proba"] = as_json(model.predict_proba(case.X))
+        results["proba"] = as_json(model.predict_proba(case.X))
     if case.known is not None:
-        told["complete"] = as_json(model.complete(case.X, case.known))
-    return told
+        results["complete"] = as_json(model.complete(case.X, case.known))
+    return results
 
 
 def first(X):

@@ -54,18 +54,18 @@ def damaged_schema(content, rng):
     if not texts or rng.random() < 0.4:
         return damaged_json(content, rng)
     node = rng.choice(texts)
-    told = json.loads(damaged_json(json.dumps([json.loads(node["content"])]), rng))
-    value = told[0] if told else None
+    document = json.loads(damaged_json(json.dumps([json.loads(node["content"])]), rng))
+    value = document[0] if document else None
     same = [other for other in texts if other["__id__"] == node["__id__"]]
     for other in same if rng.random() < 0.9 else [node]:
         other["content"] = json.dumps(value)
     return json.dumps(schema).encode()
 
 
-def dicts(told):
-    if isinstance(told, dict):
-        yield told
-    for part in told.values() if isinstance(told, dict) else told:
+def dicts(document):
+    if isinstance(document, dict):
+        yield document
+    for part in document.values() if isinstance(document, dict) else document:
         if isinstance(part, dict | list):
             yield from dicts(part)
 

@@ -16,11 +16,11 @@ from tests.persistence.cases import answers
 
 def main(folder, module, function):
     cases = getattr(import_module(module), function)()
-    told = {}
+    results = {}
     for number, (name, case) in enumerate(cases.items()):
         if (folder / str(number)).exists():
-            told[name] = answers(load(folder / str(number)), case)
-    (folder / "answers.json").write_text(json.dumps(told))
+            results[name] = answers(load(folder / str(number)), case)
+    (folder / "answers.json").write_text(json.dumps(results))
 
 
 if __name__ == "__main__":

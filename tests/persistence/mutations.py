@@ -63,8 +63,8 @@ def damaged_files(files, rng):
 
 def damaged_json(content, rng):
     """One value or name in the JSON is another one, or two of them have changed places."""
-    told = json.loads(content)
-    places = list(all_places(told))
+    document = json.loads(content)
+    places = list(all_places(document))
     holder, key = rng.choice(places)
     kind = rng.choice(["value", "value", "value", "swap", "delete", "name", "repeat"])
     if kind == "swap":
@@ -79,16 +79,16 @@ def damaged_json(content, rng):
     else:
         holder[key] = other_value(holder[key], rng)
     try:
-        return json.dumps(told).encode()
+        return json.dumps(document).encode()
     except ValueError:  # two that changed places were one within the other
         return damaged_json(content, rng)
 
 
-def all_places(told):
+def all_places(document):
     """Everything in the JSON by what holds it and its name there."""
-    items = told.items() if isinstance(told, dict) else enumerate(told)
+    items = document.items() if isinstance(document, dict) else enumerate(document)
     for key, value in list(items):
-        yield told, key
+        yield document, key
         if isinstance(value, dict | list):
             yield from all_places(value)
 

@@ -42,8 +42,8 @@ def with_config(files, edit):
 def test_parts_of_another_kind(name, place, value, saved, tmp_path):
     files = with_config(saved[name], lambda config: config["model"].update({place: value}))
     # A network is built from other parts, and says first that it does not fit them.
-    told = "." if name == "sequences" else rf"has a \w+ as {place}, where only .* belongs"
-    with pytest.raises(ModelError, match=told):
+    message = "." if name == "sequences" else rf"has a \w+ as {place}, where only .* belongs"
+    with pytest.raises(ModelError, match=message):
         setlearn.load(written(files, tmp_path / "model"))
 
 
@@ -78,7 +78,7 @@ def test_a_file_that_is_larger_than_the_memory(saved, tmp_path):
     manifest = json.loads((folder / MANIFEST_NAME).read_text())
     manifest["files"]["config.json"]["size"] = size
     (folder / MANIFEST_NAME).write_text(json.dumps(manifest))
-    told = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", TOO_LARGE, folder], capture_output=True, text=True, check=True
     ).stdout
-    assert "does not fit in memory" in told
+    assert "does not fit in memory" in output

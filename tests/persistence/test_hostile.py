@@ -56,9 +56,9 @@ def refused(files, folder, *, error=ModelError, match="."):
 
 def edited(files, name, edit):
     """The files with JSON that was changed in one of them."""
-    told = json.loads(files[name])
-    edit(told)
-    return with_matching_manifest({**files, name: json.dumps(told).encode()})
+    document = json.loads(files[name])
+    edit(document)
+    return with_matching_manifest({**files, name: json.dumps(document).encode()})
 
 
 def with_schema(files, edit):
@@ -93,8 +93,8 @@ def test_a_pickle(name, listed, labels, canary, tmp_path):
 def test_a_schema_that_names_code(name, labels, canary, tmp_path):
     node = hostile_nodes(canary)[name]
     files = with_schema(labels, lambda schema: schema["content"].append(node))
-    told = refused(files, tmp_path)
-    assert "not known to be safe" in told or "would be built by" in told
+    message = refused(files, tmp_path)
+    assert "not known to be safe" in message or "would be built by" in message
 
 
 def test_a_message_names_the_types(labels, canary, tmp_path):
@@ -121,9 +121,11 @@ def test_names_that_lead_elsewhere(name, labels, tmp_path):
     def add(manifest):
         manifest["files"][name] = {"size": 2, "sha256": "0" * 64}
 
-    told = json.loads(labels[MANIFEST_NAME])
-    add(told)
-    refused({**labels, MANIFEST_NAME: json.dumps(told).encode()}, tmp_path, match="no model has")
+    manifest = json.loads(labels[MANIFEST_NAME])
+    add(manifest)
+    refused(
+        {**labels, MANIFEST_NAME: json.dumps(manifest).encode()}, tmp_path, match="no model has"
+    )
 
 
 @pytest.mark.parametrize("name", [CONFIG, MANIFEST_NAME])
@@ -175,9 +177,11 @@ def test_giant_transformers(attribute, sequences, tmp_path):
 
 
 def test_sizes_that_only_the_manifest_has(labels, tmp_path):
-    told = json.loads(labels[MANIFEST_NAME])
-    told["files"][CONFIG]["size"] = 10**15
-    refused({**labels, MANIFEST_NAME: json.dumps(told).encode()}, tmp_path, match="not as it was")
+    manifest = json.loads(labels[MANIFEST_NAME])
+    manifest["files"][CONFIG]["size"] = 10**15
+    refused(
+        {**labels, MANIFEST_NAME: json.dumps(manifest).encode()}, tmp_path, match="not as it was"
+    )
 
 
 def test_giant_tensors(sequences, tmp_path):
@@ -187,9 +191,9 @@ def test_giant_tensors(sequences, tmp_path):
     name = next(iter(header))
     header[name]["shape"] = [10**6, 10**6]
     header[name]["data_offsets"] = [0, 8 * 10**12]
-    told = json.dumps(header).encode()
-    for length in (len(told), 2**62, 2**64 - 1):
-        forged = length.to_bytes(8, "little") + told + content[8 + size :]
+    header_bytes = json.dumps(header).encode()
+    for length in (len(header_bytes), 2**62, 2**64 - 1):
+        forged = length.to_bytes(8, "little") + header_bytes + content[8 + size :]
         refused(with_matching_manifest({**sequences, WEIGHTS: forged}), tmp_path / str(length))
 
 
@@ -278,15 +282,15 @@ def test_coefficients_that_are_no_numbers(labels, tmp_path):
 
 @pytest.mark.parametrize("number", [FORMAT + 1, 10**9])
 def test_a_format_of_the_future(number, labels, tmp_path):
-    told = {**json.loads(labels[MANIFEST_NAME]), "format": number, "setlearn": "9.9"}
-    files = {**labels, MANIFEST_NAME: json.dumps(told).encode()}
+    manifest = {**json.loads(labels[MANIFEST_NAME]), "format": number, "setlearn": "9.9"}
+    files = {**labels, MANIFEST_NAME: json.dumps(manifest).encode()}
     refused(files, tmp_path, match=r"install the version that wrote it \('9\.9'\) or a later one")
 
 
 @pytest.mark.parametrize("number", [0, -1, True, "1", 1.0, None, [1], {}])
 def test_what_is_no_format(number, labels, tmp_path):
-    told = {**json.loads(labels[MANIFEST_NAME]), "format": number}
-    refused({**labels, MANIFEST_NAME: json.dumps(told).encode()}, tmp_path, match="format")
+    manifest = {**json.loads(labels[MANIFEST_NAME]), "format": number}
+    refused({**labels, MANIFEST_NAME: json.dumps(manifest).encode()}, tmp_path, match="format")
 
 
 @pytest.mark.parametrize("name", [MANIFEST_NAME, CONFIG, "vocabulary.json"])

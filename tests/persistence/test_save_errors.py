@@ -113,8 +113,8 @@ def test_other_things_are_never_overwritten(tmp_path):
     (tmp_path / "folder" / "notes").write_text("mine")
     setlearn.save(model, tmp_path / "model")
     (tmp_path / "link").symlink_to(tmp_path / "model")
-    for name, told in (("file", "is a file"), ("folder", "other things"), ("link", "symbolic")):
-        with pytest.raises(ParameterError, match=told):
+    for name, message in (("file", "is a file"), ("folder", "other things"), ("link", "symbolic")):
+        with pytest.raises(ParameterError, match=message):
             setlearn.save(model, tmp_path / name)
     assert (tmp_path / "file").read_text() == (tmp_path / "folder" / "notes").read_text() == "mine"
 
@@ -187,13 +187,13 @@ def test_a_disk_that_is_full(tmp_path):
         setlearn.save(label_case(seed).fit(), tmp_path / name)
     before = quiet_answers(setlearn.load(tmp_path / "old"), label_case(1))
     code = f"import setlearn.errors{FULL_DISK}"
-    told = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", code, tmp_path / "new", tmp_path / "old"],
         capture_output=True,
         text=True,
         check=True,
     ).stdout
-    assert f"could not be written to {tmp_path / 'old'} (File too large)" in told
+    assert f"could not be written to {tmp_path / 'old'} (File too large)" in output
     assert quiet_answers(setlearn.load(tmp_path / "old"), label_case(1)) == before
     assert {entry.name for entry in tmp_path.iterdir()} == {"new", "old"}
 

@@ -140,8 +140,8 @@ def test_the_problem_with_a_row_is_told(change, problem):
         "tags": ["a"],
     }
     plan = plan_records([record] * 3, inputs=[*record][:5], kinds={"title": "text"})
-    told = plan.problem_with(Row("line 9", {**record, **change}))
-    assert told is None if problem is None else re.match(problem, told)
+    message = plan.problem_with(Row("line 9", {**record, **change}))
+    assert message is None if problem is None else re.match(problem, message)
 
 
 def test_a_row_without_a_column_has_a_problem():

@@ -68,6 +68,11 @@ def write_answers(
     output : OutputOptions
         With ``--json``, all answers on stdout are one document; for a file, the document only
         says how many there are.
+
+    Raises
+    ------
+    DataError
+        If there are bad rows and not one answer.
     """
     from setlearn.files import write_rows
     from setlearn.files.formats import STANDARD_STREAM

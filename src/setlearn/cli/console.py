@@ -187,6 +187,11 @@ def exit_code_without_verb(error: Exception, arguments: Sequence[str]) -> int:
     -------
     int
         The exit code.
+
+    Raises
+    ------
+    Exception
+        The error itself, if it is a bug or the arguments hold ``--debug``.
     """
     show = getattr(error, "show", None)
     if show is None and ("--debug" in arguments or not isinstance(error, OSError)):

@@ -140,6 +140,11 @@ class PlanningOptions:
         Returns
         -------
         RecordPlan
+
+        Raises
+        ------
+        ParameterError
+            If there is a separator but no column that it could split.
         """
         from setlearn.errors import ParameterError
         from setlearn.records import plan_records

@@ -75,6 +75,11 @@ def model_for_input(
     Returns
     -------
     RecordModel
+
+    Raises
+    ------
+    ParameterError
+        If columns are named but the input is not a record.
     """
     from setlearn.files import Row
     from setlearn.persistence import load

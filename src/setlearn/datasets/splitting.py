@@ -160,8 +160,8 @@ def _most_frequent(labels: sparse.csr_array, n: int) -> sparse.csr_array:
 
 def _with_rest(labels: sparse.csr_array) -> sparse.csr_array:
     """Add a column for the rows that have none of the labels."""
-    rest = np.diff(labels.indptr) == 0
-    return sparse.csr_array(sparse.hstack([labels, sparse.csr_array(rest[:, None])]))
+    has_none = np.diff(labels.indptr) == 0
+    return sparse.csr_array(sparse.hstack([labels, sparse.csr_array(has_none[:, None])]))
 
 
 def _held_out_size(n_samples: int, share: float) -> int:
@@ -220,8 +220,8 @@ class _Split:
 
     def costs(self) -> FloatArray:
         """The increase in squared error of the labels' shares if a row is moved, (n_rows,)."""
-        wanted = (1 - self.share) * self.times_seen
-        surplus = self.in_training - wanted
+        expected = (1 - self.share) * self.times_seen
+        surplus = self.in_training - expected
         # One more of a label changes its squared error by 2 surplus + 1, one less by 1 - 2 surplus.
         return np.asarray(
             np.where(

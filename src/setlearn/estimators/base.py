@@ -82,7 +82,7 @@ class Trace(Protocol):
 
     @property
     def result(self) -> frozenset[Hashable]:
-        """The set in the end."""
+        """The predicted set, with the known elements."""
         ...
 
     @property
@@ -153,6 +153,12 @@ class SetPredictor(ABC):
         -------
         sets
             The other elements of each set, in the kind of container that ``fit`` was given.
+
+        Raises
+        ------
+        DataError
+            If there is not one known set per input, or known elements were never seen in training
+            and ``unknown`` is "error".
         """
 
     @abstractmethod
@@ -208,6 +214,11 @@ class SetPredictor(ABC):
         -------
         nodes : Nodes
         positive : mask of shape (n, choices)
+
+        Raises
+        ------
+        ParameterError
+            If only one of X and y is given, or none is and ``fit`` has kept nothing.
         """
 
     @abstractmethod
@@ -309,7 +320,18 @@ class RuleHolder(SetPredictor):
 
 
 def check_both(X: Any, y: Any) -> None:
-    """Raise unless there are inputs and sets to fit a rule on."""
+    """Raise unless there are inputs and sets to fit a rule on.
+
+    Parameters
+    ----------
+    X : inputs or None
+    y : sets or None
+
+    Raises
+    ------
+    ParameterError
+        If one of them is None.
+    """
     if X is None or y is None:
         missing, given = ("X", "y") if X is None else ("y", "X")
         raise ParameterError(

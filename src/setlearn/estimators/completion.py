@@ -63,8 +63,8 @@ class ConditionalScores:
     def left(self, nodes: Nodes) -> Nodes:
         """The same choice points with conditional scores, and known labels taken out.
 
-        Known labels become impossible choices, so that a rule never returns them, and may return
-        nothing where nothing is left.
+        Known labels become impossible choices, so that a rule never returns them. It may return
+        the empty set.
         """
         assert nodes.known is not None
         scores = self.forest_.predict_proba(_features(nodes.probabilities, nodes.known))
@@ -75,7 +75,7 @@ class ConditionalScores:
 def random_parts(right: BoolArray, rng: np.random.RandomState) -> BoolArray:
     """Draw a part of each set, all parts equally often except the empty one.
 
-    The whole set is a part too, so nothing may be left.
+    The whole set is a part too; then there is nothing else to predict.
 
     Parameters
     ----------
@@ -126,16 +126,16 @@ class Completion:
         DataError
             If no held-out sample has a label.
         """
-        named = np.flatnonzero(np.diff(right.indptr))  # of an empty set nothing can be known
+        named = np.flatnonzero(np.diff(right.indptr))  # an empty set has nothing to be known
         if len(named) == 0:
             raise DataError(
                 "no held-out sample has a label, so there is nothing to learn completion from; use "
                 "a cv whose test folds contain labels, or set conditional=False"
             )
-        nodes, truth = nodes[named], right[named].toarray()
+        nodes, true_sets = nodes[named], right[named].toarray()
         seed = int(rng.randint(2**31 - 1))
-        scores = ConditionalScores(seed).fit(nodes, truth)
-        return cls(scores, rule).with_rule(rule, nodes, truth)
+        scores = ConditionalScores(seed).fit(nodes, true_sets)
+        return cls(scores, rule).with_rule(rule, nodes, true_sets)
 
     def with_rule(self, rule: Rule, nodes: Nodes, right: BoolArray) -> Self:
         """The same conditional scores under another rule, which is fitted on such scores.
@@ -164,13 +164,13 @@ class Completion:
         return self.rule.accepted(self.scores.left(nodes))
 
 
-def _left_out_of_fold(nodes: Nodes, truth: BoolArray, seed: int) -> tuple[Nodes, BoolArray]:
+def _left_out_of_fold(nodes: Nodes, right: BoolArray, seed: int) -> tuple[Nodes, BoolArray]:
     """Choice points with random parts known, scored by a model that has not seen them."""
     rng = np.random.RandomState(seed)
-    known = random_parts(truth, rng)
-    asked = Nodes(nodes.sample, nodes.depth, nodes.probabilities, known)
-    scores = np.empty(truth.shape)
+    known = random_parts(right, rng)
+    partly_known = Nodes(nodes.sample, nodes.depth, nodes.probabilities, known)
+    scores = np.empty(right.shape)
     for learn, held_out in nodes.folds(rng):
-        model = ConditionalScores(seed).fit(asked[learn], truth[learn])
-        scores[held_out] = model.left(asked[held_out]).probabilities
-    return Nodes(nodes.sample, nodes.depth, scores), truth & ~known
+        model = ConditionalScores(seed).fit(partly_known[learn], right[learn])
+        scores[held_out] = model.left(partly_known[held_out]).probabilities
+    return Nodes(nodes.sample, nodes.depth, scores), right & ~known

@@ -275,9 +275,9 @@ def one_sample(x: Any) -> Any:
         return [x]
     if hasattr(x, "to_frame") and not hasattr(x, "columns"):  # a row of a DataFrame
         return x.to_frame().T.infer_objects()
-    thin = bool(sparse.issparse(x))
-    if thin:
-        x = x.reshape((1, -1)) if x.ndim == 1 else x  # a row of a sparse array has no second one
+    is_sparse = bool(sparse.issparse(x))
+    if is_sparse:
+        x = x.reshape((1, -1)) if x.ndim == 1 else x  # a row of a sparse array has one dimension
     elif not hasattr(x, "columns") and np.ndim(x) == 1:
         if isinstance(x, list) and len(x) == 1 and isinstance(x[0], str):
             return x

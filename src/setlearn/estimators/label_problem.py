@@ -192,6 +192,12 @@ def refuse_fit_params(sample_weight: Any, fit_params: Mapping[str, Any]) -> None
     ----------
     sample_weight : array or None
     fit_params : mapping
+        Further keyword arguments of ``fit``.
+
+    Raises
+    ------
+    ParameterError
+        If any of them is given.
     """
     given = [*(["sample_weight"] if sample_weight is not None else []), *fit_params]
     if given:

@@ -94,6 +94,12 @@ class LabelSpace:
         Returns
         -------
         csr_array of bool, shape (n, labels)
+
+        Raises
+        ------
+        DataError
+            If an indicator has another number of columns, or there are unseen labels and
+            ``unknown`` is "error".
         """
         read = read_label_sets(self.in_own_kind(sets), name)
         if not isinstance(read, list):

@@ -113,13 +113,19 @@ def check_rule(rule: Any, n_positions: int, *, gives_marginals: bool) -> Rule:
     rule : Rule or None
         None stands for `default_rule`.
     n_positions : int
-        How deep the choice points lie.
+        The largest depth of a choice point, plus one.
     gives_marginals : bool
-        What the scores mean.
+        Whether a score is the sequence's own probability to be in the set.
 
     Returns
     -------
     Rule
+
+    Raises
+    ------
+    ParameterError
+        If it is no rule, has a parameter out of range, or needs marginals that the scorer does
+        not give.
     """
     if rule is None:
         return default_rule(gives_marginals)
@@ -143,7 +149,13 @@ def training_plan(training: Training, recipe: Any, n_samples: int) -> TrainingPl
     ----------
     training : Training
     recipe : NetworkRecipe, or an object with a method ``build``
+        Without an attribute ``suited_training``, the settings of "lstm" are used.
     n_samples : int
+        The number of samples to train on, without those held out.
+
+    Returns
+    -------
+    TrainingPlan
     """
     # A recipe that does not say what suits it is trained as in the paper.
     suited = getattr(recipe, "suited_training", None) or network_named("lstm").suited_training
@@ -162,7 +174,12 @@ def held_out_share(training: Training, rule: Rule, *, stops_early: bool) -> floa
     training : Training
     rule : Rule
     stops_early : bool
-        Whether training stops by its held-out samples.
+        Whether training stops when the loss of held-out samples no longer falls.
+
+    Returns
+    -------
+    float
+        A share between 0 and 1; with 0, no samples are held out.
     """
     if training.validation is not None:
         return training.validation
@@ -174,7 +191,13 @@ def check_bounds(max_length: int | None, max_size: int, max_nodes: int | None) -
 
     Parameters
     ----------
-    max_length, max_size, max_nodes : int, or None except for max_size
+    max_length, max_nodes : int or None
+        None if they are learned from the training data.
+    max_size : int
+
+    Raises
+    ------
+    ParameterError
     """
     given = {"max_length": max_length, "max_size": max_size, "max_nodes": max_nodes}
     for name, value in given.items():
@@ -188,8 +211,14 @@ def check_lengths(sets: LabelSets, vocabulary: Vocabulary, max_length: int | Non
     Parameters
     ----------
     sets : list of frozenset
+        One set of sequences per sample.
     vocabulary : Vocabulary
     max_length : int or None
+        The largest number of tokens; None allows any.
+
+    Raises
+    ------
+    DataError
     """
     if max_length is None:
         return
@@ -211,6 +240,10 @@ def check_same_length(n_inputs: int, n_sets: int, name: str = "y") -> None:
     n_inputs, n_sets : int
     name : str
         What the sets are called in messages.
+
+    Raises
+    ------
+    DataError
     """
     if n_inputs != n_sets:
         raise DataError(
@@ -227,7 +260,13 @@ def learned_bounds(trie: Trie, max_size: int) -> Bounds:
     Parameters
     ----------
     trie : Trie
+        The trees of the training sets.
     max_size : int
+        The largest number of sequences in a set, as given.
+
+    Returns
+    -------
+    Bounds
     """
     largest = int(np.bincount(trie.sample).max())
     return Bounds(max(int(trie.depth.max()), 1), max_size, ROOM * largest)
@@ -241,6 +280,15 @@ def as_list(values: Any, name: str) -> Any:
     values : iterable or array
     name : str
         What errors call the argument.
+
+    Returns
+    -------
+    list, tuple, or array of numbers
+
+    Raises
+    ------
+    KindError
+        If the values have no order or are no collection: a string, a set, a mapping, a number.
     """
     if isinstance(values, list | tuple):
         return values

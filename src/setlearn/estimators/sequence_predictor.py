@@ -275,9 +275,16 @@ def scored_trees(scorer: TokenScorer, X: Any, trie: Trie) -> tuple[Nodes, Mask]:
     Parameters
     ----------
     scorer : TokenScorer
-    X : inputs
+    X : list of inputs, or a numeric array
     trie : Trie
         One tree per input.
+
+    Returns
+    -------
+    nodes : Nodes
+        One row per node of the trees.
+    right : sparse array of bool, shape (n, V)
+        The choices that continue or end a sequence of the set.
     """
     return scorer.score_trees(X, trie), trie.right_choices(scorer.vocabulary.n_choices)
 

@@ -1,4 +1,4 @@
-"""Trains a sequence network on prefix trees, watching how well it answers held-out samples."""
+"""Trains a sequence network on prefix trees, and evaluates it on held-out samples."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from setlearn.vocabulary import Vocabulary
 __all__ = ["SequenceTraining", "new_scorer"]
 
 WATCHED = 200
-"""Samples that are answered at each evaluation: enough to see progress, few enough to wait for."""
+"""Samples that are predicted at each evaluation: enough to see progress, few enough to be fast."""
 
 WATCHED_NODES = 64
-"""Prefixes per sample in these answers: an untrained network would grow all of them."""
+"""The largest number of prefixes per sample then: an untrained network would keep them all."""
 
 
 def new_scorer(
@@ -81,7 +81,7 @@ def new_scorer(
 
 @dataclass(eq=False)
 class SequenceTraining:
-    """The training of a network on sets of sequences: a loss on trees, and a watch on sets."""
+    """The training of a network on sets of sequences, by a loss on trees and an F1 of sets."""
 
     scorer: SequenceScorer
     inputs: Inputs
@@ -95,6 +95,7 @@ class SequenceTraining:
         Parameters
         ----------
         share : float
+            Of the samples to hold out, from 0 up to 1.
         rng : RandomState
         """
         self.train, self.held_out = hold_out(np.arange(len(self.inputs)), share, rng)
@@ -103,7 +104,7 @@ class SequenceTraining:
     def fit(
         self, plan: TrainingPlan, training: Training, rng: np.random.RandomState
     ) -> list[Epoch]:
-        """Train on most samples, watching those that are held out.
+        """Train, and evaluate on the samples that are held out.
 
         Parameters
         ----------
@@ -132,9 +133,10 @@ class SequenceTraining:
         )
         with one_thread():
             history = trainer.fit()
-        # What follows must not depend on how samples are batched: rounding decides near ties.
+        # Double precision, because scores must not depend on how samples are batched, and
+        # rounding decides near ties.
         if self.scorer.device.type == "mps":
-            network.cpu()  # which has no double precision
+            network.cpu()  # MPS has no double precision
         network.double()
         return history
 
@@ -145,7 +147,7 @@ class SequenceTraining:
         return LOSSES[self.scorer.loss](self.scorer.network.score_trie(memory, trie), trie)
 
     def judge(self) -> dict[str, float]:
-        """Mean F1 of the watched samples' sets under a plain rule, and their loss to break ties."""
+        """Mean F1 of the watched samples under the default rule, and their loss to break ties."""
         scorer = self.scorer
         chunks = scorer.chunks(self.inputs, self.watched)
         loss = float(np.mean([float(self.loss(samples)) for samples in chunks]))
@@ -161,11 +163,11 @@ class SequenceTraining:
             predicted += grown.sequences().as_sets(len(samples))
         true = self.sequences.as_sets(len(self.inputs))
         f1 = mean_f1([true[sample] for sample in self.watched], predicted)
-        # The loss decides only between equal sets, as all are while the network knows nothing.
+        # The loss decides only if the F1 is equal, as it is at the start of training.
         return {"held_out": f1 - 1e-4 * min(loss, 100.0), "held_out_f1": f1, "held_out_loss": loss}
 
     def _digest(self) -> str:
-        """What a checkpoint must agree on beside the shapes: the very data."""
+        """A digest of the data, so that a checkpoint of other data is refused."""
         digest = hashlib.blake2b(digest_size=16)
         sequences = (self.sequences.sample, self.sequences.length, self.sequences.tokens)
         for array in (self.inputs.length, self.inputs.values, *sequences):

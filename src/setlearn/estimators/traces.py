@@ -33,7 +33,7 @@ class LabelTrace:
     labels : list
         The labels that the scores and penalties of each step belong to, in order.
     result : frozenset
-        The set in the end, known elements included.
+        The predicted set, with the known elements.
     known : frozenset
         The labels that were in the memory from the start.
     steps : tuple of Pick
@@ -67,7 +67,14 @@ class LabelTrace:
         labels : sequence
             The labels in the order of the scores.
         steps : Steps
-        result, known : frozenset
+            What the rule did, with labels as indices.
+        result : frozenset
+            The predicted labels, the known ones included.
+        known : frozenset
+
+        Returns
+        -------
+        LabelTrace
         """
         return cls(list(labels), result, known, steps.picks, steps.reason, steps.columns)
 
@@ -202,9 +209,9 @@ class SequenceTrace:
     Attributes
     ----------
     branches : list of Branch
-        The choices at the root, every one of them, best first; each with what grew below it.
+        All choices at the root, best first, each with the branches below it.
     result : frozenset
-        The set in the end, known elements included.
+        The predicted set, with the known elements.
     truncated : bool
         Whether a bound cut something off.
     """
@@ -267,7 +274,7 @@ def trace_growth(
 
 
 def _mark_end(end: Branch, is_in_result: bool) -> None:
-    """Some rules choose among finished sequences, and a set has a largest size."""
+    """Reject a finished sequence that the rule did not choose, or that exceeded ``max_size``."""
     if end.status == "kept" and not is_in_result:
         end.status = "rejected"
         end.reason = "other sequences were chosen"

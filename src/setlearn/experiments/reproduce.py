@@ -90,7 +90,7 @@ def planned_cells(tables: Sequence[Table], n_splits: int) -> list[ExperimentCell
     -------
     list of ExperimentCell
     """
-    whole = [
+    all_data = [
         ExperimentCell(table, split)
         for split in range(n_splits)
         for table in tables
@@ -103,7 +103,7 @@ def planned_cells(tables: Sequence[Table], n_splits: int) -> list[ExperimentCell
         for table in tables
         if table.has_curve
     ]
-    return whole + curves
+    return all_data + curves
 
 
 def reproduce(

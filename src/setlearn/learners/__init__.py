@@ -65,6 +65,6 @@ def learner_named(name: str) -> Any:
 def _makers() -> dict[str, Callable[[], Any]]:
     """How to make each learner, by its short name: our own and those of scikit-learn."""
     classes = [__getattr__(name) for name in __all__ if name not in globals()]
-    ours = {kind.short_name: kind for kind in classes if hasattr(kind, "short_name")}
+    of_setlearn = {kind.short_name: kind for kind in classes if hasattr(kind, "short_name")}
     of_sklearn = {name: getattr(ready_made, name) for name in ready_made.__all__}
-    return {**ours, **of_sklearn}
+    return {**of_setlearn, **of_sklearn}

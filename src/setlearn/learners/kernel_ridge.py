@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -54,8 +55,8 @@ class KernelLabels:
         self.similarity_ = Cosine().fit(X) if sparse.issparse(X) else CityBlock().fit(X)
         n = len(Y)
         # Evenly spaced rows are as good as random ones here, and need no seed.
-        some = np.linspace(0, n - 1, min(n, ROWS_TO_CHOOSE_ON)).astype(np.intp)
-        width, ridge = _best_setting(self.similarity_.rows(some), Y[some], weight[some])
+        rows = np.linspace(0, n - 1, min(n, ROWS_TO_CHOOSE_ON)).astype(np.intp)
+        width, ridge = _best_setting(self.similarity_.rows(rows), Y[rows], weight[rows])
         self.width_, self.ridge_ = width, ridge
         kernel = self.similarity_.kernel(self.similarity_.compare(), width)
         self.mean_: FloatArray = np.average(_targets(Y), weights=weight, axis=0)
@@ -108,7 +109,7 @@ def _solve(
     return dual, targets - dual / np.diag(inverse)[:, None]
 
 
-class Similarity(Protocol):
+class Similarity(ABC):
     """Keeps the training rows and compares other rows with them."""
 
     widths: tuple[float, ...]
@@ -116,18 +117,19 @@ class Similarity(Protocol):
     ridges: tuple[float, ...]
     """The ridges to choose from."""
 
+    @abstractmethod
     def fit(self, X: Any) -> Self:
         """Keep the training rows."""
-        ...
 
+    @abstractmethod
     def rows(self, chosen: IntArray) -> Self:
         """The same with only the given training rows."""
-        ...
 
+    @abstractmethod
     def compare(self, X: Any = None) -> FloatArray:
         """Compare each row of X, or else each training row, with each training row."""
-        ...
 
+    @abstractmethod
     def kernel(self, compared: FloatArray, width: float) -> FloatArray:
         """Turn comparisons into similarities, 1 for equal rows.
 
@@ -141,11 +143,10 @@ class Similarity(Protocol):
         -------
         array of shape (n, training rows)
         """
-        ...
 
 
 @savable()
-class CityBlock:
+class CityBlock(Similarity):
     """The Laplace kernel exp(-width · distance), for dense rows.
 
     The distance is the sum of absolute differences, half of it between standardised values and
@@ -161,10 +162,10 @@ class CityBlock:
         n = len(X)
         self.scaler_ = StandardScaler().fit(X)
         self.ranker_ = QuantileTransformer(n_quantiles=min(MOST_RANKS, n), subsample=None).fit(X)
-        some = np.linspace(0, n - 1, min(n, ROWS_FOR_MEDIAN)).astype(np.intp)
+        rows = np.linspace(0, n - 1, min(n, ROWS_FOR_MEDIAN)).astype(np.intp)
         # In units of their medians both distances count the same for any number of features.
         self.units_ = [
-            2 * _median_distance(scaler.transform(X[some]))
+            2 * _median_distance(scaler.transform(X[rows]))
             for scaler in (self.scaler_, self.ranker_)
         ]
         self.train_ = self._scaled(X)
@@ -195,7 +196,7 @@ class CityBlock:
 
 
 @savable()
-class Cosine:
+class Cosine(Similarity):
     """The cosine between sparse rows, as usual for texts; it has no width."""
 
     widths: tuple[float, ...] = (1.0,)

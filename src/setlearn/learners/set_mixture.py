@@ -32,7 +32,7 @@ MOST_KERNEL_ROWS = 5000
 
 
 def _may_give_examples(mixture: SetMixture) -> bool:
-    """Whether there is a forest of several labels; before ``fit`` that is open."""
+    """Whether there is a forest of several labels; True before ``fit``, when it is not known."""
     return not hasattr(mixture, "forest_") or (mixture.forest_ is not None and not mixture.plain_)
 
 

@@ -132,7 +132,9 @@ def read_checkpoint(folder: Path) -> tuple[Weights, dict[str, Any]]:
         if metadata["digest"] != _digest(tensors, metadata["about"]):
             raise ValueError("its content does not match its checksum")
         if about["format"] != CHECKPOINT_FORMAT:
-            raise ValueError(f"format {about['format']}, but this version reads format 1")
+            raise ValueError(
+                f"format {about['format']}, but this version reads format {CHECKPOINT_FORMAT}"
+            )
     except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:
         raise DataError(
             f"the checkpoint {path} cannot be read ({error}); delete it to train from the start"
@@ -153,7 +155,7 @@ def check_same_run(folder: Path, then: dict[str, Any], now: dict[str, Any]) -> N
     Raises
     ------
     ParameterError
-        If they differ; it says in what.
+        If they differ; the message says how.
     """
     now = json.loads(json.dumps(now))  # numbers and lists as JSON returns them
     differences = [

@@ -50,8 +50,8 @@ def relations(runs: Tensor, depth: Tensor) -> Tensor:
     """How each position relates to each prefix, as a number below ``N_RELATIONS``.
 
     The input up to a position may match nothing, the last tokens, or the whole of the prefix. The
-    same holds for the position before, after which a copy would continue. And a stretch that
-    matches the whole prefix may start at the position.
+    same holds for the position before it, after which a copy would continue. A stretch that
+    matches the whole prefix may also start at the position.
 
     Parameters
     ----------
@@ -64,12 +64,12 @@ def relations(runs: Tensor, depth: Tensor) -> Tensor:
     -------
     Tensor of shape (n, positions)
     """
-    whole = _matches_whole(runs, depth)
-    here = (runs > 0).long() + whole.long()
-    before = torch.zeros_like(here)
-    before[:, 1:] = here[:, :-1]
-    starts = shifted(whole, 1 - depth)
-    return here + 3 * before + 9 * starts.long()
+    matches_whole = _matches_whole(runs, depth)
+    match = (runs > 0).long() + matches_whole.long()  # 0 nothing, 1 the last tokens, 2 the whole
+    match_before = torch.zeros_like(match)
+    match_before[:, 1:] = match[:, :-1]
+    starts = shifted(matches_whole, 1 - depth)
+    return match + 3 * match_before + 9 * starts.long()
 
 
 def _matches_whole(runs: Tensor, depth: Tensor) -> Tensor:

@@ -266,15 +266,15 @@ def standing(logits: Tensor, available: Tensor | None = None) -> Tensor:
     p = ascending.sigmoid()
     expected_size = p.sum(dim=1, keepdim=True)
     up_to = torch.cat([torch.zeros_like(expected_size), p.cumsum(dim=1)], dim=1)  # (n, V + 1)
-    asked = logits.contiguous()
-    below = torch.searchsorted(ascending, asked)  # how many are strictly worse
-    not_above = torch.searchsorted(ascending, asked, right=True)
+    logits = logits.contiguous()
+    below = torch.searchsorted(ascending, logits)  # how many are strictly worse
+    not_above = torch.searchsorted(ascending, logits, right=True)
     rank = (n_choices - not_above).to(logits.dtype)
     # The best and the worst choice have no neighbour on one side: the gap there is 0.
     better = torch.gather(ascending, 1, not_above.clamp(max=n_choices - 1))
     worse = torch.gather(ascending, 1, (below - 1).clamp(min=0))
-    better = torch.where(not_above < n_choices, better, asked)
-    worse = torch.where(below > n_padding, worse, asked)
+    better = torch.where(not_above < n_choices, better, logits)
+    worse = torch.where(below > n_padding, worse, logits)
     above = expected_size - torch.gather(up_to, 1, not_above)  # expected right ones among those
     top = ascending[:, -1:]
     return torch.stack(

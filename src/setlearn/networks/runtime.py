@@ -59,6 +59,10 @@ def seeded(seed: int, device: torch.device = CPU) -> Iterator[None]:
     seed : int
     device : torch.device
         The device that the block computes on.
+
+    Returns
+    -------
+    context manager
     """
     before = rng_states(device)
     torch.default_generator.manual_seed(seed)

@@ -22,7 +22,7 @@ WARM_UP = 0.15
 """The share of a one-cycle schedule in which the learning rate rises."""
 
 
-@savable(skipped=("checkpoint",))  # a saved model is no training run
+@savable(skipped=("checkpoint",))  # which is a matter of one training run
 class Training(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
     """How to train a network. What is left at None is set to what suits the network.
 
@@ -91,7 +91,7 @@ class Training(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no ty
         self.verbose = verbose
 
     def plan(self, suited: Mapping[str, Any]) -> TrainingPlan:
-        """Fill in what was left open.
+        """Fill in what is None.
 
         Parameters
         ----------
@@ -101,7 +101,7 @@ class Training(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no ty
         Returns
         -------
         TrainingPlan
-            Its own defaults hold for what is given neither here nor there.
+            What neither this value nor ``suited`` gives has the default of `TrainingPlan`.
 
         Raises
         ------
@@ -124,7 +124,7 @@ class Training(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no ty
         Returns
         -------
         float
-            0 if it is given neither here nor there.
+            0 if neither this value nor ``suited`` gives it.
 
         Raises
         ------
@@ -193,7 +193,7 @@ class TrainingPlan:
         return self.learning_rate * (low + (1 - low) * (1 - math.cos(math.pi * share)) / 2)
 
     def steps_for(self, passes: int, n_rows: int) -> int:
-        """The number of steps in so many passes over all rows.
+        """The number of steps in a number of passes over all rows.
 
         Parameters
         ----------

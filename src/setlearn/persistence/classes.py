@@ -101,12 +101,12 @@ def new_object(kind: type[Any], state: Mapping[str, Any]) -> Any:
     """An object with these attributes; no ``__init__`` is run.
 
     A parameter that is not among them has its default: it was not saved, or it did not exist yet
-    when the model was.
+    when the model was saved.
 
     Parameters
     ----------
     kind : type
-        One that `class_at` gave.
+        From `class_at`.
     state : mapping
         The attributes by name.
 

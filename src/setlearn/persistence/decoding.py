@@ -71,9 +71,11 @@ class _Decoder:
 
     def check_all_used(self) -> None:
         """Raise if there are arrays that are not part of the model."""
-        left = sorted(set(self.data.tensors) - self.used)
-        if left:
-            raise ModelError(f"the model holds the array {left[0]!r:.80}, which is not part of it")
+        unused = sorted(set(self.data.tensors) - self.used)
+        if unused:
+            raise ModelError(
+                f"the model holds the array {unused[0]!r:.80}, which is not part of it"
+            )
 
     def _object(self, node: dict[str, Any]) -> Any:
         kind = class_at(node["!object"])
@@ -221,10 +223,10 @@ def _rebuilt(
     are_known = all(place_of(recipe) is not None for recipe in _recipes(owner))
     with torch.device("meta" if are_known else "cpu"):
         network: nn.Module = owner.new_network().double()
-    wanted = dict(network.state_dict())
-    if set(wanted) != set(weights):
-        raise _misfit(name, sorted(set(wanted) ^ set(weights))[0])
-    for key, tensor in wanted.items():
+    expected = dict(network.state_dict())
+    if set(expected) != set(weights):
+        raise _misfit(name, sorted(set(expected) ^ set(weights))[0])
+    for key, tensor in expected.items():
         array = weights[key]
         same_kind = (array.dtype.kind == "f") == tensor.is_floating_point()
         if tuple(tensor.shape) != array.shape or not same_kind:
@@ -238,7 +240,7 @@ def _rebuilt(
 
 
 def _check_layers(name: str, owner: Any, weights: Mapping[str, NDArray[Any]]) -> None:
-    """Raise if there would be more layers than weights: building them could take for ever."""
+    """Raise if there would be more layers than weights: building them could take forever."""
     for sizes in (owner, *_recipes(owner)):
         for key, size in vars(sizes).items():
             if key.endswith("_layers") and isinstance(size, int) and size > len(weights):

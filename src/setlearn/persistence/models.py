@@ -72,7 +72,7 @@ def save(
         {"mean F1": 0.71}}``. It is kept in the folder and shown in its card, ``README.md``.
     trusted : list of str, default=()
         Full names of types, such as ``"mypackage.MyTransformer"``, that the model may hold besides
-        those known to be safe. They are not recorded: ``load`` must be told again.
+        those known to be safe. They are not recorded: pass them to ``load`` too.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def load(path: str | Path, *, trusted: Iterable[str] = ()) -> Any:
 
 
 def read_model(path: str | Path, *, trusted: Iterable[str] = ()) -> SavedModel:
-    """Load a model with its manifest, its card, and what was said about it.
+    """Load a model with its manifest, its card, its facts, and what was passed as ``about``.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def read_model(path: str | Path, *, trusted: Iterable[str] = ()) -> SavedModel:
 def check_can_save(model: Any, *, trusted: Iterable[str] = ()) -> None:
     """Raise an error if a model, fitted or not, holds something that cannot be saved.
 
-    Call it before a long training: what the parameters hold is known by then.
+    Call it before a long training: most of what cannot be saved is among the parameters.
 
     Parameters
     ----------
@@ -209,8 +209,8 @@ def check_can_save(model: Any, *, trusted: Iterable[str] = ()) -> None:
 def rescue_model(model: Any, path: Path) -> Path:
     """Write a fitted model that cannot be saved as a joblib file into a new folder.
 
-    The file is a pickle. `load` never reads it, but ``joblib.load`` gives the model back to
-    whoever made it.
+    The file is a pickle, for the person who fitted the model: ``joblib.load`` reads it, and
+    `load` never does.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def _pickled(model: Any, path: Path, parent: Path | None) -> Path:
 def _put_together(
     files: Mapping[str, bytes], file_format: int, trusted: list[str]
 ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
-    """The model, what it says about itself, and what was said about it."""
+    """The model, its facts, and what was passed to ``save`` as ``about``."""
     for name in (CONFIG, VOCABULARY, CARD):
         if name not in files:
             raise ModelError(f"the model has no {name}; it is incomplete")
@@ -252,10 +252,10 @@ def _put_together(
             "later version, or not by setlearn"
         )
     config, vocabulary = (parse_json(files[name], name) for name in (CONFIG, VOCABULARY))
-    is_whole = isinstance(config, dict) and all(
+    is_complete = isinstance(config, dict) and all(
         isinstance(config.get(part), dict) for part in ("about", "model")
     )
-    if not is_whole or not isinstance(vocabulary, dict):
+    if not is_complete or not isinstance(vocabulary, dict):
         raise ModelError(f"{CONFIG} or {VOCABULARY} does not hold what it should; it is damaged")
     coded, skops = _upgraded(config["model"], files.get(SKLEARN), file_format)
     if not _is_model(class_at(coded.get("!object"))):
@@ -280,11 +280,11 @@ def _upgraded(coded: Any, skops: bytes | None, file_format: int) -> tuple[Any, b
 
 
 def _plain_facts(model: Any) -> dict[str, Any]:
-    """What a model says about itself, computed anew and all of it JSON."""
+    """What a model says about itself, computed from the model and checked to be JSON."""
     try:
         facts: dict[str, Any] = model.facts()
         json.dumps(facts, allow_nan=False)
-    except Exception as error:  # missing or strange parts may fail anywhere
+    except Exception as error:  # missing or wrong parts may fail anywhere
         raise ModelError(
             f"the model is incomplete ({type(error).__name__}: {error!s:.120}); it is damaged, or "
             "was not written by setlearn"

@@ -21,14 +21,13 @@ __all__ = ["check_trusted", "dump_parts", "load_parts"]
 def _skops() -> Any:
     """skops, imported without torch.
 
-    skops looks for all estimators of scikit-learn and imports every package of it for that. One
-    of them, which has no estimators, imports torch: most of the time that a command takes to
-    start.
+    To find all estimators, skops imports every package of scikit-learn. One of them, which has no
+    estimators, imports torch, and that would take most of the time a command needs to start.
     """
     name = "sklearn.externals.array_api_compat.torch"
     blocked = "torch" not in sys.modules and name not in sys.modules
     if blocked:
-        sys.modules[name] = None  # type: ignore[assignment]  # so that it is not found
+        sys.modules[name] = None  # type: ignore[assignment]  # makes the import fail
     try:
         return import_module("skops.io")
     finally:
@@ -75,7 +74,7 @@ def dump_parts(parts: Sequence[Any], trusted: Collection[str]) -> bytes:
     """
     try:
         content: bytes = _skops().dumps(list(parts))
-    except Exception as error:  # skops raises whatever an object's own state raises
+    except Exception as error:  # getting an object's state may raise anything
         kinds = sorted({type(part).__name__ for part in parts})
         raise ModelError(
             f"the model cannot be saved: skops cannot write one of {', '.join(kinds)} "
@@ -92,8 +91,8 @@ def dump_parts(parts: Sequence[Any], trusted: Collection[str]) -> bytes:
     if unknown:
         raise UntrustedModelError(
             f"the model holds types that are not known to be safe: {', '.join(unknown)}. To save "
-            f"it anyway, name them: save(model, path, trusted={unknown}); whoever loads it must "
-            "name them too",
+            f"it anyway, name them: save(model, path, trusted={unknown}); load then needs "
+            "the same names",
             unknown,
         )
     return content
@@ -132,7 +131,7 @@ def load_parts(content: bytes, trusted: Collection[str]) -> list[Any]:
         check_loaders(nodes, trusted)
         names = {name for node in nodes for name in names_in(node)}
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # such as of another version of scikit-learn
+            warnings.simplefilter("ignore")  # about another version of scikit-learn, for example
             parts = _skops().loads(content, trusted=sorted(names))
         if not isinstance(parts, list):
             raise ModelError("the scikit-learn parts of the model are not a list; it is damaged")

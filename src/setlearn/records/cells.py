@@ -34,7 +34,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 MISSING_WORDS = {"na", "n/a", "nan", "null", "none", "-", "?"}
 """Words that other programs write for a missing number."""
 
-TRUTH = {"true": 1.0, "false": 0.0}
+BOOLEAN_WORDS = {"true": 1.0, "false": 0.0}
 
 MOST_CATEGORIES = 30
 MOST_CATEGORIES_PER_ROW = 0.2
@@ -60,9 +60,9 @@ def is_missing_word(value: object) -> bool:
 def as_number(value: object) -> float | None:
     """Convert a value or its spelling to a finite number, else None; true and false are 1 and 0."""
     if isinstance(value, str):
-        truth = TRUTH.get(value.strip().lower())
-        if truth is not None:
-            return truth
+        boolean = BOOLEAN_WORDS.get(value.strip().lower())
+        if boolean is not None:
+            return boolean
         if "_" in value:  # only Python reads 1_000 as a number
             return None
     elif not isinstance(value, float | int | Real | np.bool_):  # the common types first, for speed

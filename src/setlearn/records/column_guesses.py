@@ -70,20 +70,20 @@ def guess_columns(
     """
     counts = count_columns(rows)
     kinds = _given_kinds(given or {}, counts, target_columns)
-    wanted = _input_columns(inputs, counts, target_columns) if inputs else None
+    input_columns = _input_columns(inputs, counts, target_columns) if inputs else None
     columns = []
     for name in counts:
         if name in target_columns:
             continue
         optional = counts[name] < len(rows)
-        if wanted is not None and name not in wanted:
+        if input_columns is not None and name not in input_columns:
             columns.append(Column(name, "ignored", optional, "not among the inputs"))
         elif name in kinds:
             columns.append(Column(name, kinds[name], optional, "as given"))
         elif name in declared:
             columns.append(Column(name, "category", optional, "declared by the file"))
         else:
-            kind, remark = _guess(rows, name, required=wanted is not None)
+            kind, remark = _guess(rows, name, required=input_columns is not None)
             columns.append(Column(name, kind, optional, remark))
     return tuple(columns)
 

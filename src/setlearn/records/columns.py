@@ -45,7 +45,7 @@ class Column:
     optional : bool
         Whether some training rows lacked the column, so that other rows may lack it too.
     remark : str
-        What users are told in addition to the kind.
+        A remark for users, shown after the kind.
 
     Examples
     --------

@@ -214,6 +214,10 @@ def as_json_list(text: str, where: str) -> list[Any] | None:
     where : str
         How error messages name the text.
 
+    Returns
+    -------
+    list or None
+
     Raises
     ------
     DataError

@@ -113,12 +113,12 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
         """
 
     def accepted(self, nodes: Nodes) -> BoolArray:
-        """What `accept` keeps, checked: predictors call this, since anyone may write a rule.
+        """What `accept` keeps, checked. Predictors call this, because rules may be users' own.
 
         Raises
         ------
         ParameterError
-            If ``accept`` does not answer with a mask of the right shape.
+            If ``accept`` does not return a mask of the right shape.
         """
         return self._checked(self.accept(nodes), nodes)
 
@@ -367,11 +367,33 @@ def check_positive(nodes: Nodes, positive: Mask) -> None:
 
 
 def best_first(scores: FloatArray, among: BoolArray) -> list[int]:
-    """The choices in a mask (V,), by falling score (V,); ties keep their order."""
+    """The choices in a mask, by falling score; ties keep their order.
+
+    Parameters
+    ----------
+    scores : array, shape (V,)
+    among : array of bool, shape (V,)
+        The choices to list.
+
+    Returns
+    -------
+    list of int
+        Indices into ``scores``.
+    """
     order = np.argsort(-scores, kind="stable")
     return [int(choice) for choice in order[among[order]]]
 
 
 def same_setting(value: Any, other: Any) -> bool:
-    """Whether two values of a parameter are the same; they may be arrays."""
+    """Whether two values of a parameter are the same.
+
+    Parameters
+    ----------
+    value, other : object
+        Single values, lists or arrays.
+
+    Returns
+    -------
+    bool
+    """
     return value is other or bool(np.array_equal(value, other))

@@ -57,8 +57,8 @@ class ExpectedF(Rule):
         and by its probability under the scores. This needs a scorer that provides such examples;
         a choice point without any falls back to independence.
     min_size : int, default=0
-        Keep at least this many. Use 1 if no true set is empty: then what is kept is exactly the
-        best set given that. By default the empty set is a possible answer.
+        Keep at least this many. Use 1 if no true set is empty: then the best set of at least one
+        choice is kept. By default the empty set is a possible answer.
 
     Examples
     --------
@@ -175,7 +175,7 @@ class ExpectedF(Rule):
         present, row = np.unique(sample, return_inverse=True)
         count = np.bincount(row, minlength=len(present))
         rank = np.arange(len(row)) - (np.cumsum(count) - count)[row]
-        # Where a sample has fewer than others the rest has probability 0, which changes nothing.
+        # Samples with fewer sequences are padded with probability 0, which changes nothing.
         candidates = np.zeros((len(present), int(count.max(initial=0))))
         candidates[row, rank] = membership
         given = np.zeros(len(present), dtype=np.intp)
@@ -233,7 +233,8 @@ def _best_size(distribution: SetDistribution, min_size: IntArray | int = 0) -> I
     square = distribution.beta**2
     size = np.arange(1, n_choices + 1)
     at_most = (1 + square) * distribution.overlap / (square * distribution.overlap + size)
-    # That a true set is not empty raises the expected F of all other answers by one factor.
+    # If the true set cannot be empty, the expected F of all other answers grows by one factor,
+    # which does not change their order.
     least = np.maximum(distribution.n_known, min_size)
     best = np.where(least == 0, distribution.empty, -np.inf)
     best_size = least.copy()

@@ -29,7 +29,7 @@ __all__ = ["Margin"]
 SPACES = ("probability", "log")
 
 LEAST_PROBABILITY = 1e-10
-"""The least probability on the log scale, where a zero would outweigh all other scores."""
+"""On the log scale, lower probabilities count as this one: log 0 would be -inf."""
 
 LARGEST = -math.log(LEAST_PROBABILITY)
 """The largest absolute score on either scale: scores round to multiples of its last bit."""
@@ -179,7 +179,7 @@ class Margin(Rule):
                 return self._filled_up(steps, node, scores)
 
     def _filled_up(self, steps: Steps, node: Nodes, scores: FloatArray) -> Steps:
-        """Continue with the best of the others if the process ended short of ``min_size``."""
+        """Continue with the best of the others if fewer than ``min_size`` were kept."""
         last, min_size = steps.picks[-1], self._min_size_now()
         others = np.ones(len(scores), bool) if node.available is None else node.available[0].copy()
         others[list(last.memory)] = False
@@ -237,20 +237,20 @@ class Margin(Rule):
         if self.lam is None:
             solutions = [solve(part, self.multiplier) for part in positions]
             slack = 4 * float(np.finfo(nodes.probabilities.dtype).eps)
-            both = zip(solutions, positions, strict=True)
-            lam = [past_ties(solution.lam, part, slack, LARGEST) for solution, part in both]
+            solved = zip(solutions, positions, strict=True)
+            lam = [past_ties(solution.lam, part, slack, LARGEST) for solution, part in solved]
         else:
             given = np.atleast_1d(np.asarray(self.lam, dtype=np.float64))
             lam = [float(given[min(k, len(given) - 1)]) for k in range(len(positions))]
-            pairs_given = zip(positions, lam, strict=True)
-            solutions = [evaluate(part, value, self.multiplier) for part, value in pairs_given]
+            pairs = zip(positions, lam, strict=True)
+            solutions = [evaluate(part, value, self.multiplier) for part, value in pairs]
         self.lam_ = _per_position(lam)
         self.feasible_ = _per_position([solution.feasible for solution in solutions])
         self.objective_ = _per_position([solution.objective for solution in solutions])
         self.interval_ = _per_position([np.array(solution.interval) for solution in solutions])
 
     def _lam_at(self, nodes: Nodes) -> FloatArray:
-        """λ of each choice point, (n,); deeper than any seen in training, the last one."""
+        """λ of each choice point, (n,); points deeper than any in training use the last λ."""
         if self.lam is None:
             self._check_fitted("lam_")
             lam = np.atleast_1d(self.lam_)

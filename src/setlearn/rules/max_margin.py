@@ -126,9 +126,9 @@ def evaluate(gaps: Gaps, lam: float, multiplier: float) -> MaxMargin:
 
 
 def past_ties(lam: float, gaps: Gaps, slack: float, largest: float) -> float:
-    """Raise a λ that equals some lower bound by a little, as a tie would stop the process.
+    """Raise a λ that equals some lower bound slightly, because a tie would stop the process.
 
-    Not at 0: there the best choice is kept in any case, and ties with it are not better.
+    A λ of 0 stays: then the best choice is kept anyway, and choices that tie with it are not.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def _least_penalised(
     quadratic = 2 * len(target) * breakpoints - 2 * target.sum()
     after = quadratic + pull(breakpoints, "right", "right")
     # The slope rises monotonically, so the minimum lies at or just before the first breakpoint
-    # behind which it is no longer negative; the sum of squares may also push it past the last.
+    # after which it is no longer negative; the sum of squares may also push it past the last.
     first = int(np.argmax(after >= 0)) if (after >= 0).any() else len(breakpoints)
     if first == len(breakpoints):
         return float((2 * target.sum() - multiplier * len(upper)) / (2 * len(target)))

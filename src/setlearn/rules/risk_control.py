@@ -126,7 +126,7 @@ class RiskControl(Rule):
         return nodes.completed(nodes.membership >= self.cut_)
 
     def facts(self) -> dict[str, Any]:
-        """The cut, which is no parameter."""
+        """The cut; it is not a parameter, so the base class does not list it."""
         return {**super().facts(), "cut": self.cut_}
 
     def figures(self, node: Nodes, choice: int, memory: Sequence[int]) -> dict[str, float]:

@@ -36,14 +36,14 @@ class SetDistribution(Protocol):
         ...
 
     def expected(self, kept: BoolArray) -> FloatArray:
-        """The expected F (n,) of any sets, given as a mask (n, V) with as many in each row."""
+        """The expected F (n,) of any sets, as a mask (n, V); all rows have the same size."""
         ...
 
 
 class IndependentChoices:
     """Each choice is right with its own probability, whatever the others are.
 
-    Then of all sets of size k that of the k most probable choices is the best. Its expected F is
+    Then the best of all sets of size k consists of the k most probable choices. Its expected F is
     a sum over how many of them, and how many of the others, are right. With
     ``1/a = ∫ t^(a-1) dt`` over (0, 1) and ``u = t^β²`` that sum becomes
 
@@ -93,8 +93,9 @@ class WeightedSets:
     """The true set is one of the training sets, each with a weight: any joint distribution.
 
     A choice in a set of size k adds ``Σ_Y w_Y [choice ∈ Y] (1 + β²) / (β²|Y| + k)`` to the
-    expected F, whatever else is in it. So the best set of size k holds the k largest. All that is
-    needed of the training sets is the weight that those of each size give to a choice.
+    expected F, whatever else is in the set. So the best set of size k consists of the k choices
+    that add most. For that it is enough to know the weight that the training sets of each size
+    give to each choice.
 
     Parameters
     ----------

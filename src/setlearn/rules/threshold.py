@@ -171,7 +171,7 @@ def _f1_gains(nodes: Nodes, positive: BoolArray, min_size: int) -> tuple[FloatAr
     scores[:, :min_size] = np.inf  # these are kept whatever the cut
     right = np.take_along_axis(positive, order, axis=1)
     size = np.arange(1, scores.shape[1] + 1)
-    truth = positive.sum(axis=1, keepdims=True)
-    f1 = 2 * np.cumsum(right, axis=1) / (size + truth)
-    before = np.concatenate([truth == 0, f1[:, :-1]], axis=1)  # an empty answer to an empty set: 1
+    n_true = positive.sum(axis=1, keepdims=True)
+    f1 = 2 * np.cumsum(right, axis=1) / (size + n_true)
+    before = np.concatenate([n_true == 0, f1[:, :-1]], axis=1)  # an empty answer to an empty set: 1
     return scores, np.where(is_padding, 0, f1 - before)

@@ -22,10 +22,10 @@ LEAST_BEAM = 16
 class TopK(Rule):
     """Keep the k best choices; known ones do not count.
 
-    For sequences it keeps the k most probable *sequences* of each sample. They are searched with
-    a beam: of the prefixes of each length, the 4·k most probable ones (at least 16) are followed,
-    as long as they can still beat the sequences that are finished. Each known prefix makes the
-    beam wider by one, so that known sequences take no place from others.
+    For sequences it keeps the k most probable *sequences* of each sample. They are found by
+    beam search: of the prefixes of each length, the 4·k most probable ones (at least 16) are
+    followed, as long as they can still beat the sequences that are finished. Each known prefix
+    widens the beam by one, so that known sequences do not displace others.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class TopK(Rule):
         return followed
 
     def least_nodes(self, max_length: int, n_known: int = 0) -> int:
-        """A whole beam at every length.
+        """Room for a whole beam at every length.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class TopK(Rule):
         return {**super().figures(node, choice, memory), "rank": rank}
 
     def reason_against(self, node: Nodes, choice: int, name: str) -> str:
-        """Say how many were asked for."""
+        """Compare the rank of the choice with k."""
         return f"k = {self.k}, and {name} at {node.probabilities[0, choice]:.4g} ranks lower"
 
     def check_parameters(self, n_positions: int = 1) -> None:
@@ -172,7 +172,7 @@ class TopK(Rule):
 
 
 def _known_of_each_sample(nodes: Nodes, sample: IntArray) -> IntArray:
-    """How many known choices each sample has, ends aside; ``sample`` numbers them from 0 up."""
+    """The number of known choices of each sample without ends; ``sample`` counts from 0."""
     counts = np.zeros(int(sample.max(initial=-1)) + 1, dtype=np.intp)
     if nodes.known is not None:
         np.add.at(counts, sample, nodes.known[:, END + 1 :].sum(axis=1))

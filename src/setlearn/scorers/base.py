@@ -135,7 +135,21 @@ class TokenScorer(ABC):
 
     @abstractmethod
     def advance(self, step: Step, parent: IntArray, token: IntArray) -> Step:
-        """Score the prefixes that continue rows ``parent`` of a step by ``token``."""
+        """Score the prefixes that continue those of a step by one token.
+
+        Parameters
+        ----------
+        step : Step
+        parent : array of int, shape (m,)
+            The row of ``step.nodes`` that each new prefix continues.
+        token : array of int, shape (m,)
+            The token that it adds.
+
+        Returns
+        -------
+        Step
+            One row per new prefix, in the order of ``parent``.
+        """
 
     @abstractmethod
     def as_batch(self, x: Any) -> Any:

@@ -127,8 +127,14 @@ class SequenceScorer(TokenScorer):
         ----------
         inputs : Inputs
         samples : array of int
+            Rows of ``inputs``.
         most : int
             The most samples in a part.
+
+        Returns
+        -------
+        list of arrays of int
+            The rows of each part, in the order given.
         """
         longest = int(inputs.length[samples].max(initial=1))
         size = min(most, self.network.most_at_once(longest) or most)
@@ -172,6 +178,10 @@ class SequenceScorer(TokenScorer):
         inputs : Inputs
         trie : Trie
             One tree per input.
+
+        Returns
+        -------
+        Nodes
         """
         parts = []
         for samples in self.chunks(inputs, np.arange(len(inputs))):

@@ -335,8 +335,8 @@ def _pipe_table(rows: list[list[str]]) -> str:
 def _beside_paper(row: dict[str, Any] | None, table: dict[str, Any]) -> str:
     if row is None:
         return "–"
-    ours = figure(row["figures"][table["metric"]["key"]])
-    return ours if row["paper"] is None else f"{ours} ({paper_figure(row['paper'])})"
+    measured = figure(row["figures"][table["metric"]["key"]])
+    return measured if row["paper"] is None else f"{measured} ({paper_figure(row['paper'])})"
 
 
 def _details(table: dict[str, Any]) -> list[str]:

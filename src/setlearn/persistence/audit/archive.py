@@ -142,7 +142,7 @@ class _Reader:
                 [name.encode(), _digest([json.dumps(node[name], sort_keys=True).encode()])]
             )
             for name in sorted(node)
-            # An array that is made anew each time it is asked for has another file each time.
+            # An array that a property creates at each access has another file each time.
             if name not in ("__id__", "file")
         ]
         if loader in FILE_LOADERS or (loader == "NdArrayNode" and node.get("type") == "numpy"):
