@@ -188,7 +188,7 @@ def _python_value(label: Hashable) -> Hashable:
 
 
 def _is_plain(Y: Any) -> bool:
-    """Whether Y is an ordinary 1-d y (or one column): one class a sample, not a set."""
+    """Whether Y is an ordinary 1-d y (or one column): one class per sample, not a set."""
     if sparse.issparse(Y) or isinstance(Y, str | bytes | set | frozenset | dict):
         return False
     if hasattr(Y, "__array__"):
@@ -250,10 +250,10 @@ def _read_sets(sets: list[frozenset[Hashable]]) -> tuple[LabelSpace, sparse.csr_
 def _report_unseen(unseen: Counter[Hashable], unknown: Unknown, name: str) -> None:
     shown = ", ".join(repr(label) for label, _ in unseen.most_common(5))
     more = f" and {len(unseen) - 5} more" if len(unseen) > 5 else ""
-    what = f"{unseen.total()} element(s) of {name} were never seen in training: {shown}{more}"
+    problem = f"{unseen.total()} element(s) of {name} were never seen in training: {shown}{more}"
     if unknown == "error":
         remedy = "leave them out"
         if name == "known":
             remedy += ', or set unknown="ignore"'
-        raise DataError(f"{what}; {remedy}")
-    warnings.warn(f"{what}; they were ignored", UnknownLabelWarning, stacklevel=4)
+        raise DataError(f"{problem}; {remedy}")
+    warnings.warn(f"{problem}; they were ignored", UnknownLabelWarning, stacklevel=4)

@@ -159,9 +159,9 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
             params = params_for_learner(self, problem.learner, problem.X, sample_weight, fit_params)
             scorer, nodes = self._fit_learner(problem, params, rng)
         check_examples(problem.rule, scorer, problem.X)
-        truth = problem.right[nodes.sample]
-        completion = Completion.fit(nodes, truth, problem.rule, rng) if self.conditional else None
-        positive = scorer.right_choices(truth)
+        right = problem.right[nodes.sample]
+        completion = Completion.fit(nodes, right, problem.rule, rng) if self.conditional else None
+        positive = scorer.right_choices(right)
         if problem.rule.needs_fit:
             problem.rule.fit(nodes, positive)
         # All at once, so that a fit that fails leaves the model of the one before whole.

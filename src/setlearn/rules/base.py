@@ -120,19 +120,19 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
         ParameterError
             If ``accept`` does not return a mask of the right shape.
         """
-        return self._checked(self.accept(nodes), nodes)
+        return self._checked("accept", nodes)
 
     def grown(self, nodes: Nodes) -> BoolArray:
         """What `grow` follows, checked in the same way."""
-        return self._checked(self.grow(nodes), nodes)
+        return self._checked("grow", nodes)
 
-    def _checked(self, kept: Any, nodes: Nodes) -> BoolArray:
-        mask = np.asarray(kept)
+    def _checked(self, method: str, nodes: Nodes) -> BoolArray:
+        mask = np.asarray(getattr(self, method)(nodes))
         if mask.dtype != bool or mask.shape != nodes.probabilities.shape:
             raise ParameterError(
                 f"the rule {self!r} must answer with a bool array of shape "
                 f"{nodes.probabilities.shape}, one row per choice point; got {mask.dtype} of "
-                f"shape {mask.shape}; correct its method accept"
+                f"shape {mask.shape}; correct its method {method}"
             )
         return mask
 

@@ -21,7 +21,7 @@ class LambdaRNN(LambdaNetwork):
     """Keep the choices that an LSTM encoder–decoder over all scores predicts (SSG-RNN).
 
     It runs along the vocabulary choice by choice, so `LambdaCNN` is much faster on a large one.
-    It can tell choices apart only by counting them.
+    It identifies a choice only by its position.
 
     Parameters
     ----------

@@ -24,8 +24,8 @@ class LambdaSet(LambdaNetwork):
     """Keep the choices that a small network, the same for all of them, predicts.
 
     It judges each choice by how it compares with the others: its score, its rank, the gaps to its
-    neighbours and to the best, the expected number of right ones above it and in all. So what it
-    learns from one choice holds for all, which helps if many are rare, and it can be used on
+    neighbours and to the best, the expected number of right ones above it and in total. So what
+    it learns from one choice applies to all, which helps if many are rare, and it can be used on
     other choices than it was fitted on. It learns nothing about single choices: if their base
     rates are off, use `LambdaCNN`.
 

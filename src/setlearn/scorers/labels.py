@@ -120,8 +120,11 @@ class LabelScorer(ABC):
         if not n_over:
             return self.label_scores(X)
         if n_samples > MOST_COPIED:  # only the rows that are left over are copied
-            whole = n_samples - n_over
-            parts = (_safe_indexing(X, slice(0, whole)), _safe_indexing(X, slice(whole, None)))
+            n_in_blocks = n_samples - n_over
+            parts = (
+                _safe_indexing(X, slice(0, n_in_blocks)),
+                _safe_indexing(X, slice(n_in_blocks, None)),
+            )
             return np.concatenate([self._scores_in_full_blocks(part) for part in parts])
         rows = np.minimum(np.arange(n_samples + BLOCK_ROWS - n_over), n_samples - 1)
         return self.label_scores(_safe_indexing(X, rows))[:n_samples]
