@@ -81,4 +81,15 @@ class UnknownLabelWarning(SetlearnWarning):
 
 
 class TruncationWarning(SetlearnWarning):
-    """Some predicted sets reached a limit and may lack elements."""
+    """Some predicted sets reached a limit and may lack elements.
+
+    Parameters
+    ----------
+    message : str
+    samples : sequence of int, default=()
+        The positions of these sets among the inputs.
+    """
+
+    def __init__(self, message: str, samples: Sequence[int] = ()) -> None:
+        super().__init__(message)
+        self.samples = tuple(samples)
