@@ -13,7 +13,7 @@ from setlearn import SequenceSetGenerator, SetClassifier
 from setlearn.files.plain_values import plain
 from setlearn.nodes import Nodes, Step
 from setlearn.records import reading_x
-from setlearn.rules import Threshold
+from setlearn.rules import Margin, Threshold
 from setlearn.server.served_model import Ask, Refusal, ServedModel
 from tests.server.live_server import until
 from tests.server.small_models import ABOUT, INPUTS, texts
@@ -157,8 +157,8 @@ class TestModels:
         assert (description["classes"] is None) == (model.task == "sequences")
         lam = getattr(model.rule_, "lam_", None)
         assert description["lam"] == plain(lam)
-        space = {"vectors": "probability", "tags": "probability", "forms": "log"}.get(name)
-        assert description["lam_space"] == space
+        assert description["lam_space"] == getattr(model.rule_, "space", None)
+        assert description["facts"]["task"] == f"sets of {model.task}"
 
     def test_the_first_by_default(self, live):
         with live.client() as client:
@@ -190,6 +190,14 @@ class TestAnotherRule:
             return [len(trace["result"]) for trace in traces]
 
         assert all(few <= more for few, more in zip(sizes(0), sizes(0.5), strict=True))
+
+    def test_lambda_that_was_given(self, tmp_path):
+        """A rule that needs no fit has learned nothing, but it has a λ."""
+        classifier = SetClassifier(LogisticRegression(), Margin(0.25, min_size=1), cv=2)
+        classifier.fit([[0.0], [1.0]] * 4, [{"a"}, {"b"}] * 4)
+        setlearn.save(classifier.with_rule(Margin(0.5, min_size=1)), tmp_path / "given")
+        description = ServedModel.load(tmp_path / "given", ()).describe()
+        assert (description["lam"], description["lam_space"]) == (0.5, "probability")
 
     def test_model_itself_stays_as_it_is(self, live, library):
         inputs = texts(4, seed=9)

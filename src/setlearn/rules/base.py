@@ -251,6 +251,18 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
         adjusted: Self = rule
         return adjusted
 
+    def adjustable_values(self) -> dict[str, Any]:
+        """The values of the parameters in ``adjustable``, learned or given.
+
+        Examples
+        --------
+        >>> from setlearn.rules import Threshold
+        >>> Threshold(0.4, min_size=1).adjustable_values()
+        {'cut': 0.4, 'min_size': 1}
+        """
+        given = self.get_params(deep=False)
+        return {name: getattr(self, f"{name}_", given[name]) for name in self.adjustable}
+
     def facts(self) -> dict[str, Any]:
         """What was learned for the parameters, as plain numbers for model cards."""
         learned = {name: getattr(self, f"{name}_", None) for name in self.get_params(deep=False)}

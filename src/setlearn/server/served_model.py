@@ -137,12 +137,12 @@ class ServedModel:
     def describe(self) -> dict[str, Any]:
         """What GET /v1/model answers, except for the name."""
         rule = self.model.rule_
-        lam = getattr(rule, "lam_", None)
+        lam = rule.adjustable_values().get("lam")
         return {
             "task": self.model.task,
             "rule": repr(rule),
             "lam": None if lam is None else np.asarray(lam).tolist(),
-            "lam_space": getattr(rule, "space", None),
+            "lam_space": rule.get_params(deep=False).get("space"),
             "classes": plain(self.model.elements_),
             "reads": self._columns(),
             "examples": self.saved.about.get("examples", []),
@@ -205,10 +205,10 @@ class ServedModel:
     def _under_margin(self, lam: float, rho: float) -> RecordModel:
         """The model under a margin with these λ and ρ.
 
-        If its own rule is a margin, everything else that the rule has learned stays.
+        If its own rule has a λ and a ρ, everything else that the rule has learned stays.
         """
         rule: Rule = self.model.rule_
-        if {"lam", "rho"} <= rule.get_params(deep=False).keys():
+        if {"lam", "rho"}.issubset(rule.adjustable):
             rule = rule.adjusted(lam=lam, rho=rho)
         else:
             rule = Margin(lam, rho=rho, min_size=1)
