@@ -208,8 +208,8 @@ def test_quiet_also_where_there_is_nothing_to_resume(words, tmp_path):
     ("asked", "message"),
     [
         (("--network", "lstm"), "--network is for sequences"),
-        (("--resume",), "--resume is for sequences"),
-        (("--checkpoint", "x"), "--checkpoint is for sequences"),
+        (("--resume",), "--resume is for models whose training can be resumed"),
+        (("--checkpoint", "x"), "--checkpoint is for models whose training can be resumed"),
         (("--max-steps", "5"), "--max-steps is for sequences"),
         (("--learner", "magic"), "learner must be one of forest, logistic"),
         (("--task", "sequences", "--network", "magic"), "network must be one of lstm, transformer"),

@@ -100,6 +100,10 @@ class SetPredictor(ABC):
     keeps_checkpoints: ClassVar[bool] = False
     """Whether training can be resumed from a checkpoint."""
 
+    elements_recur: ClassVar[bool] = True
+    """Whether the elements to predict are expected in training, so that a fair evaluation holds
+    samples out by their elements rather than at random."""
+
     @property
     @abstractmethod
     def task(self) -> Task:

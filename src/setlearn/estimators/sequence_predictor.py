@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from setlearn.errors import (
     DataError,
@@ -56,6 +56,8 @@ class SequencePredictor(RuleHolder):
     max_length: int | None
     max_size: int
     max_nodes: int | None
+
+    elements_recur: ClassVar[bool] = False
 
     @property
     def task(self) -> Task:
