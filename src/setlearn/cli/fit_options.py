@@ -66,9 +66,10 @@ class PlanningOptions:
             help="A column to predict from; may be repeated. [all but the target]",
         ),
     ] = None
-    kind: Annotated[
+    kinds: Annotated[
         list[str] | None,
         typer.Option(
+            "--kind",
             metavar="COLUMN=KIND",
             help="How to read a column, as in --kind zip=category: number, category, text, "
             "vector, bag, tokens or ignored; may be repeated. [by its values]",
@@ -121,7 +122,7 @@ class PlanningOptions:
             records,
             target=target,
             inputs=self.inputs,
-            kinds=_kinds(self.kind or []),
+            kinds=_kinds(self.kinds or []),
             declared=categories,
             separator=self.separator,
             task=None if self.task is None else self.task.value,

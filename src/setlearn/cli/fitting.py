@@ -221,7 +221,8 @@ def _without_problems(
     if not usable:
         raise DataError(
             f"{rows.name} has no usable rows: all {rows.n_bad} were left out, the first because "
-            f"of {rows.bad[0]}; correct them, or change how they are read"
+            f"of {rows.bad[0]}; correct them, or change how they are read",
+            advice={"target": None, "separator": None, "kinds": None},
         )
     return usable
 

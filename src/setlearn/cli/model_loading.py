@@ -45,7 +45,7 @@ def model_for_rows(
     from setlearn.persistence import load
     from setlearn.records import record_model_for
 
-    loaded = load(path, trusted=options.trust or ())
+    loaded = load(path, trusted=options.trusted or ())
     model, notes = record_model_for(loaded, rows.first(), options.inputs)
     print_notes([*rows.notes, *notes], quiet=output.quiet)
     return _under_rule(model, rule)
@@ -80,7 +80,7 @@ def model_for_input(
     from setlearn.persistence import load
     from setlearn.records import reading_x, record_model_for
 
-    loaded = load(path, trusted=options.trust or ())
+    loaded = load(path, trusted=options.trusted or ())
     if isinstance(given, dict):
         model, notes = record_model_for(loaded, Row("--text", given), options.inputs)
         print_notes(notes, quiet=output.quiet)

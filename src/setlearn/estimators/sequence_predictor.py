@@ -218,7 +218,10 @@ class SequencePredictor(RuleHolder):
                 f"{unseen[0][1]!r} of sample {unseen[0][0]}"
             )
             if unknown == "error":
-                raise DataError(f'{problem}; leave them out, or set unknown="ignore"')
+                raise DataError(
+                    f'{problem}; leave them out, or set unknown="ignore"',
+                    advice={"unknown": "ignore"},
+                )
             warnings.warn(f"{problem}; they were ignored", UnknownLabelWarning, stacklevel=3)
         return sets
 

@@ -78,7 +78,8 @@ def guess_targets(
         if task == "sequences":
             raise ParameterError(
                 f"one column per label cannot hold sequences, got {len(columns)} target columns; "
-                "name a single one"
+                "name a single one",
+                advice={"target": None},
             )
         reader = TargetReader(columns, USUAL_SEPARATOR, "labels", columns)
         n_elements = len(_count_elements(rows, reader))
@@ -110,7 +111,8 @@ def _target_columns(
     problem = f"it could be {join_names(usual)}" if usual else "no column has a usual name"
     raise DataError(
         f"it is not clear which column holds the sets: {problem}; name the target, "
-        f"one of {join_names([*usual, *(name for name in columns if name not in usual)])}"
+        f"one of {join_names([*usual, *(name for name in columns if name not in usual)])}",
+        advice={"target": None},
     )
 
 

@@ -263,7 +263,8 @@ def _is_set(value: Any, where: str) -> bool:
     raise DataError(
         f"{where} holds {short_repr(value)}, but with one column per label it must say whether "
         "the label is in the set; write 0 or 1, no or yes, false or true, or name a single "
-        "target column"
+        "target column",
+        advice={"target": None},
     )
 
 
@@ -287,5 +288,6 @@ def _column_labels(columns: Sequence[str], labels: Sequence[Hashable]) -> tuple[
     raise DataError(
         f"with one column per label, each label of the model needs a column, but there is none "
         f"for {join_names(missing)} among {join_names(columns)}; name all of them, or the column "
-        "that holds the sets"
+        "that holds the sets",
+        advice={"target": None},
     )

@@ -95,7 +95,8 @@ def _plan_for_labels(
     if tokens is not None:
         raise ParameterError(
             f"tokens is for sequences, but the elements are labels, got {tokens!r}; "
-            'leave it out, or set task="sequences"'
+            'leave it out, or set task="sequences"',
+            advice={"task": "sequences"},
         )
     if text is not None and text not in FEATURE_REMARKS:
         raise ParameterError(f"text must be one of {', '.join(FEATURE_REMARKS)}, got {text!r}")
@@ -114,7 +115,8 @@ def _plan_for_sequences(
     if text is not None:
         raise ParameterError(
             f"text is for labels, but the elements are sequences, got {text!r}; "
-            'leave it out, or set task="labels"'
+            'leave it out, or set task="labels"',
+            advice={"task": "labels"},
         )
     given = tokens if isinstance(tokens, tuple | list) else (tokens, tokens)
     if len(given) != 2 or not {*given} <= {*TOKEN_REMARKS, None}:
