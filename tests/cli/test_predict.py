@@ -196,7 +196,7 @@ class TestBadRows:
         assert ended.code == 0
         lines = [int(answer["row"].rpartition(" ")[2]) for answer in ended.answers]
         assert lines == [1, 2, 3, 6, 7, 8, 9, 10]
-        assert ended.err.endswith("left out: 2 bad row(s) of broken.jsonl\n")
+        assert ended.err.endswith("left out: 2 bad rows of broken.jsonl\n")
         document = run("predict", tagger, broken, "--skip-bad", "--json").document
         assert document["left_out"] == len(document["bad_rows"]) == 2
 

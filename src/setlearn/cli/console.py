@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from setlearn.files import Rows
 
 __all__ = [
+    "counted",
     "exit_code_without_verb",
     "handled_errors",
     "print_bad_rows",
@@ -61,6 +62,27 @@ def printable(text: str) -> str:
     )
 
 
+def counted(number: int, noun: str) -> str:
+    """Write a number with its noun, in the plural unless it is 1.
+
+    Parameters
+    ----------
+    number : int
+    noun : str
+        In the singular; its plural ends in s.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(0, "bad row")
+    ('1 row', '0 bad rows')
+    """
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def print_result(result: object, document: Mapping[str, Any], output: OutputOptions) -> None:
     """Print a result on stdout.
 
@@ -94,7 +116,7 @@ def print_bad_rows(rows: Rows) -> None:
     if rows.n_bad:
         more = rows.n_bad - len(rows.bad)
         print_notes([*rows.bad, *([f"… and {more} more"] if more else [])])
-        print_notes([f"left out: {rows.n_bad} bad row(s) of {rows.name}"])
+        print_notes([f"left out: {counted(rows.n_bad, 'bad row')} of {rows.name}"])
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from pathlib import Path
 from traceback import clear_frames
 from typing import Any
 
-from setlearn.cli.console import print_notes
+from setlearn.cli.console import counted, print_notes
 from setlearn.cli.fit_options import SavingOptions
 from setlearn.cli.reports import Evaluation, evaluate_sets, short_input
 from setlearn.errors import DataError, ModelError, ParameterError, SetlearnError
@@ -45,7 +45,8 @@ class Fitted:
         }
 
     def __str__(self) -> str:
-        head = f"model: {self.out} ({self.task}, from {self.n_rows} rows, rule {self.rule})"
+        rows = counted(self.n_rows, "row")
+        head = f"model: {self.out} ({self.task}, from {rows}, rule {self.rule})"
         if self.evaluation is None:
             return head
         return f"{head}\n\nrows held out\n{self.evaluation.report}"
@@ -220,8 +221,8 @@ def _without_problems(
             rows.leave_out(problem)
     if not usable:
         raise DataError(
-            f"{rows.name} has no usable rows: all {rows.n_bad} were left out, the first because "
-            f"of {rows.bad[0]}; correct them, or change how they are read",
+            f"{rows.name} has no usable rows: {counted(rows.n_bad, 'row')} left out, the first "
+            f"because of {rows.bad[0]}; correct them, or change how they are read",
             advice={"target": None, "separator": None, "kinds": None},
         )
     return usable

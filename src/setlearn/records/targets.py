@@ -197,7 +197,8 @@ class TargetReader:
         if self.task == "sequences" and not isinstance(element, str | tuple):
             raise DataError(
                 f"{where} holds {short_repr(part)}, which is not a sequence; "
-                "write strings or lists of tokens, or choose the task labels"
+                "write strings or lists of tokens, or choose the task labels",
+                advice={"task": "labels"},
             )
         return element
 

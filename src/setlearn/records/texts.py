@@ -189,7 +189,8 @@ def _readable_as_sequences(columns: Columns) -> Columns:
     names = ", ".join(f"{column.name} ({column.kind})" for column in inputs)
     raise DataError(
         "a model of sequences reads one text, one list of tokens, or only numbers and vectors, "
-        f"but the inputs are {names}; name fewer inputs, or choose the task labels"
+        f"but the inputs are {names}; name fewer inputs, or choose the task labels",
+        advice={"inputs": None, "task": "labels"},
     )
 
 
