@@ -15,7 +15,8 @@ says what is wrong, which value was received, and what to do. All warnings are a
 ``SetlearnWarning``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
 
@@ -34,7 +35,28 @@ __all__ = [
 
 
 class SetlearnError(Exception):
-    """The base class of all errors that setlearn raises on purpose."""
+    """The base class of all errors that setlearn raises on purpose.
+
+    Parameters
+    ----------
+    message : str
+    advice : mapping of str to object, optional
+        The parameters that the message advises to set, with the advised value of each; None where
+        the user has to choose one. The command line names its own options for them.
+
+    Examples
+    --------
+    >>> from setlearn.records import plan_records
+    >>> try:
+    ...     plan_records([{"text": "a boat", "place": "sea"}])
+    ... except SetlearnError as error:
+    ...     print(error.advice)
+    {'target': None}
+    """
+
+    def __init__(self, message: str, *, advice: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.advice = dict(advice or {})
 
 
 class DataError(SetlearnError, ValueError):
@@ -68,7 +90,7 @@ class UntrustedModelError(ModelError):
     """
 
     def __init__(self, message: str, types: Sequence[str] = ()) -> None:
-        super().__init__(message)
+        super().__init__(message, advice={"trusted": tuple(types)} if types else None)
         self.types = tuple(types)
 
 
@@ -81,4 +103,15 @@ class UnknownLabelWarning(SetlearnWarning):
 
 
 class TruncationWarning(SetlearnWarning):
-    """Some predicted sets reached a limit and may lack elements."""
+    """Some predicted sets reached a limit and may lack elements.
+
+    Parameters
+    ----------
+    message : str
+    samples : sequence of int, default=()
+        The positions of these sets among the inputs.
+    """
+
+    def __init__(self, message: str, samples: Sequence[int] = ()) -> None:
+        super().__init__(message)
+        self.samples = tuple(samples)

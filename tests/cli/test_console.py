@@ -1,10 +1,18 @@
-"""What people see is harmless: names that hold commands for a terminal are written out."""
+"""What people see: errors name options, and names that hold commands are written out."""
+
+import ast
+from pathlib import Path
 
 import pytest
+import typer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from setlearn.cli.console import printable, with_flags
+import setlearn
+from setlearn.cli.app import VERBS, LazyVerbs
+from setlearn.cli.console import handled_errors, printable
+from setlearn.cli.options import OutputOptions
+from setlearn.errors import DataError
 from tests.cli.files import tagged_texts, write_jsonl
 from tests.cli.running import run
 
@@ -25,20 +33,47 @@ def test_what_texts_need_stays(text):
     assert printable(text) == text
 
 
-@pytest.mark.parametrize(
-    ("message", "flag"),
-    [
-        ("pass skip_bad=True to leave such rows out", "--skip-bad"),
-        ("for instance encoding='latin-1'", "--encoding NAME"),
-        ('leave them out, or set unknown="ignore"', "--unknown ignore"),
-        ("name the target, one of text, kind", "--target COLUMN"),
-        ("name one of them as the input", "--input COLUMN"),
-    ],
-)
-def test_messages_of_the_library_get_the_flags(message, flag):
-    assert with_flags(message) == f"{message} ({flag})"
-    assert with_flags(with_flags(message)) == with_flags(message)
-    assert with_flags("nothing to add") == "nothing to add"
+class TestAdvice:
+    """An error that advises to set parameters names the options of the verb that set them."""
+
+    def ended(self, capsys, advice):
+        command = LazyVerbs().get_command(None, "fit")
+        with pytest.raises(typer.Exit), handled_errors(OutputOptions(), command.params):
+            raise DataError("it is wrong", advice=advice)
+        return capsys.readouterr().err
+
+    @pytest.mark.parametrize(
+        ("advice", "options"),
+        [
+            ({"skip_bad": True}, "--skip-bad"),
+            ({"task": "labels"}, "--task labels"),
+            ({"format": None}, "--format FORMAT"),
+            ({"kinds": None, "inputs": None}, "--kind COLUMN=KIND, --input COLUMN"),
+            ({"unknown": "ignore", "target": None}, "--target COLUMN"),  # fit has no --unknown
+        ],
+    )
+    def test_options(self, capsys, advice, options):
+        assert self.ended(capsys, advice) == f"setlearn: it is wrong ({options})\n"
+
+    @pytest.mark.parametrize("advice", [None, {"unknown": "ignore"}])
+    def test_nothing_to_add(self, capsys, advice):
+        assert self.ended(capsys, advice) == "setlearn: it is wrong\n"
+
+    def test_every_advised_parameter_is_an_option_of_some_verb(self):
+        verbs = LazyVerbs()
+        names = {option.name for verb in VERBS for option in verbs.get_command(None, verb).params}
+        advised = {
+            ast.literal_eval(key)
+            for file in Path(setlearn.__file__).parent.rglob("*.py")
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+            if isinstance(node, ast.keyword) and node.arg == "advice"
+            for part in ast.walk(node.value)
+            if isinstance(part, ast.Dict)
+            for key in part.keys
+            if key is not None
+        }
+        assert {"encoding", "trusted", "unknown"} <= advised
+        assert advised <= names
 
 
 @pytest.fixture(scope="module")

@@ -171,7 +171,7 @@ def test_rows_without_a_usable_set_are_left_out_and_counted(tmp_path):
     assert ended.document["rows"] == 30
     places = sorted(told.split(": ")[0] for told in ended.document["bad_rows"])
     assert places == [f"rows.jsonl, line {number}" for number in (4, 5, 6)]
-    assert "left out: 3 bad row(s) of rows.jsonl" in ended.err
+    assert "left out: 3 bad rows of rows.jsonl" in ended.err
 
 
 class TestInputsThatCannotBeRead:
@@ -194,7 +194,7 @@ class TestInputsThatCannotBeRead:
         asked = ("--kind", "age=number", "--skip-bad", *LOGISTIC)
         ended = run("fit", people, *asked, "-o", tmp_path / "model")
         assert ended.code == 3
-        assert "people.csv has no usable rows: all 6 were left out" in ended.err
+        assert "people.csv has no usable rows: 6 rows left out" in ended.err
 
 
 def test_quiet_also_where_there_is_nothing_to_resume(words, tmp_path):
@@ -208,8 +208,8 @@ def test_quiet_also_where_there_is_nothing_to_resume(words, tmp_path):
     ("asked", "message"),
     [
         (("--network", "lstm"), "--network is for sequences"),
-        (("--resume",), "--resume is for sequences"),
-        (("--checkpoint", "x"), "--checkpoint is for sequences"),
+        (("--resume",), "--resume is for models whose training can be resumed"),
+        (("--checkpoint", "x"), "--checkpoint is for models whose training can be resumed"),
         (("--max-steps", "5"), "--max-steps is for sequences"),
         (("--learner", "magic"), "learner must be one of forest, logistic"),
         (("--task", "sequences", "--network", "magic"), "network must be one of lstm, transformer"),

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from dataclasses import fields
 from typing import get_type_hints
 
 import pytest
@@ -81,13 +82,12 @@ class TestNamesOfParts:
         assert f"{', '.join(KINDS[:-1])} or {KINDS[-1]}" in shown
 
 
-@pytest.mark.parametrize("group", [fit_options.LearningOptions, fit_options.SavingOptions])
+@pytest.mark.parametrize("group", fit_options.TaskOptions.__subclasses__())
 def test_options_for_one_task_say_so(group):
-    for name, hint in get_type_hints(group, include_extras=True).items():
-        option, *declarations = hint.__metadata__
-        start = [f"For {declaration.task}: " for declaration in declarations]
-        assert option.help.startswith("For ") == bool(start), name
-        assert not start or option.help.startswith(start[0]), name
+    hints = get_type_hints(group, include_extras=True)
+    for field in fields(group):
+        [option] = hints[field.name].__metadata__
+        assert option.help.startswith(f"For {group.task}: "), field.name
 
 
 @pytest.mark.parametrize("verb", [*VERBS, ""])

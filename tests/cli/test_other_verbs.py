@@ -101,7 +101,8 @@ class TestComplete:
         ended = run(*command)
         assert ended.code == 3
         assert "rows.jsonl, line 3: " in ended.err
-        assert "'dragon'; leave them out, or set unknown=\"ignore\" (--unknown ignore)" in ended.err
+        assert "'dragon'; leave them out, or set unknown=\"ignore\"" in ended.err
+        assert ended.err.endswith("or leave such rows out (--unknown ignore, --skip-bad)\n")
         assert len(ended.answers) == 2
         ignored = run(*command, "--unknown", "ignore")
         assert len(ignored.answers) == 5
@@ -172,6 +173,29 @@ class TestTrace:
         ended = run("trace", tagger, "--text", text)
         assert ended.code == 2
         assert f"setlearn: --text is JSON that cannot be read: {reason}" in ended.err
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            (
+                "a boat",
+                "the model reads 2 columns, but --text is the single value 'a boat'; write a JSON "
+                'object: {"text": ..., "price": ...}',
+            ),
+            ('{"text": "a boat"}', "--text: there is no column 'price'"),
+            ('{"text": "a boat", "price": "x"}', "--text: column 'price' holds 'x'"),
+        ],
+    )
+    def test_record_that_the_model_cannot_read(self, tmp_path, text, message):
+        rows = [
+            {"text": row["text"], "price": 0.5 * number, "tags": row["tags"]}
+            for number, row in enumerate(tagged_texts(9))
+        ]
+        data = write_jsonl(tmp_path / "rows.jsonl", rows)
+        assert run("fit", data, "--learner", "logistic", "-o", tmp_path / "model").code == 0
+        ended = run("trace", tmp_path / "model", "--text", text)
+        assert ended.code in (2, 3)
+        assert ended.err.startswith(f"setlearn: {message}")
 
     @pytest.mark.parametrize("text", ["[blurred] a boat on a wave", "{boat} wave", "NaN", "1e999"])
     def test_what_is_not_a_record_is_a_text(self, tagger, text):

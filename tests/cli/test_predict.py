@@ -7,6 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
+import setlearn
 from tests.cli.files import tagged_texts, write_jsonl
 from tests.cli.running import run
 
@@ -44,6 +45,16 @@ def test_scores_and_the_row_itself(tagger, photos):
     assert list(first) == ["text", "tags", "prediction"]
     scores = [score for _, score in first["prediction"]]
     assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize("options", [(), ("--scores",), ("--top", 2), ("--json",)])
+def test_sets_that_were_cut_off_are_reported(speller, words, folder, options):
+    model = setlearn.load(speller)
+    model.model.set_params(max_length=1)
+    setlearn.save(model, folder / "cut-off")
+    ended = run("predict", folder / "cut-off", words, *options)
+    assert ended.code == 0
+    assert ended.err.startswith("setlearn: warning: 16 of 16 predicted sets were cut off")
 
 
 class TestTop:
@@ -185,7 +196,7 @@ class TestBadRows:
         assert ended.code == 0
         lines = [int(answer["row"].rpartition(" ")[2]) for answer in ended.answers]
         assert lines == [1, 2, 3, 6, 7, 8, 9, 10]
-        assert ended.err.endswith("left out: 2 bad row(s) of broken.jsonl\n")
+        assert ended.err.endswith("left out: 2 bad rows of broken.jsonl\n")
         document = run("predict", tagger, broken, "--skip-bad", "--json").document
         assert document["left_out"] == len(document["bad_rows"]) == 2
 

@@ -4,18 +4,21 @@ import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
 import setlearn
-from setlearn import SetClassifier
+from setlearn import SequenceSetGenerator, SetClassifier
 from setlearn.files.plain_values import plain
+from setlearn.nodes import Nodes, Step
 from setlearn.records import reading_x
+from setlearn.rules import Margin, Threshold
 from setlearn.server.served_model import Ask, Refusal, ServedModel
 from tests.server.live_server import until
 from tests.server.small_models import ABOUT, INPUTS, texts
 
-# The models are hardly trained; the server reports truncation in traces.
+# The models are hardly trained; answers of the server say what was cut off.
 pytestmark = pytest.mark.filterwarnings("ignore::setlearn.errors.TruncationWarning")
 
 
@@ -34,13 +37,16 @@ def known_sets(model, sets):
 def expected(model, path, body):
     inputs, known = body["inputs"], [frozenset(elements) for elements in body.get("known", [])]
     if path == "predict":
-        return {"predictions": plain(model.predict(inputs))}
+        truncated = [ranking.truncated for ranking in model.predict_ranked(inputs)]
+        return {"predictions": plain(model.predict(inputs)), "truncated": truncated}
     if path == "complete":
-        return {"predictions": plain(model.complete(inputs, known))}
+        traces = [model.trace(*pair) for pair in zip(inputs, known, strict=True)]
+        truncated = [trace.truncated for trace in traces]
+        return {"predictions": plain(model.complete(inputs, known)), "truncated": truncated}
     if path == "rank":
         ranked = model.predict_ranked(inputs, top=body.get("top"))
         pairs = [[{"element": plain(e), "score": s} for e, s in ranking] for ranking in ranked]
-        return {"rankings": pairs}
+        return {"rankings": pairs, "truncated": [ranking.truncated for ranking in ranked]}
     return {"traces": [model.trace(x).to_dict() for x in inputs]}
 
 
@@ -85,6 +91,54 @@ def test_one_bad_request_does_not_spoil_the_batch(small_model_folders):
     assert "here" not in bad.message
 
 
+class AllOfLength:
+    """A scorer to which all sequences of "a" and "b" that are as long as the input are likely."""
+
+    def start(self, X):
+        lengths = np.array([len(x) for x in X])
+        return self._step(np.arange(len(X)), np.zeros(len(X), dtype=int), lengths)
+
+    def advance(self, step, parent, token):
+        nodes = step.nodes
+        return self._step(nodes.sample[parent], nodes.depth[parent] + 1, step.state[parent])
+
+    def _step(self, sample, depth, lengths):
+        ends = (depth == lengths)[:, None]
+        return Step(Nodes(sample, depth, np.where(ends, [1.0, 0.0, 0.0], [0.0, 0.9, 0.9])), lengths)
+
+
+class TestTruncated:
+    """Sets of at most two: the two sequences of length 1 fit, but not the four of length 2."""
+
+    @pytest.fixture
+    def model(self, tmp_path):
+        generator = SequenceSetGenerator(AllOfLength(), Threshold(0.5), max_size=2)
+        generator.fit(["a", "aab"], [{"a", "b"}, {"aab"}])
+        trusted = [f"{__name__}.AllOfLength"]
+        setlearn.save(generator, tmp_path / "model", trusted=trusted)
+        return ServedModel.load(tmp_path / "model", trusted)
+
+    @pytest.mark.parametrize("operation", [Ask.predict, Ask.rank, Ask.complete])
+    def test_each_request_gets_its_own(self, model, operation):
+        requests = [["x"], ["xx", "y"], ["z", "xx", "xxx"]]
+        answers = model.answer([Ask(operation, inputs) for inputs in requests])
+        truncated = [answer.truncated for answer in answers]
+        assert truncated == [[False], [True, False], [False, True, True]]
+
+    def test_each_input_is_scored_once(self, model, monkeypatch):
+        scored = []
+        start = AllOfLength.start
+        monkeypatch.setattr(
+            AllOfLength, "start", lambda self, X: scored.extend(X) or start(self, X)
+        )
+        model.answer([Ask(Ask.predict, ["xx", "y"])])
+        assert scored == ["xx", "y"]
+
+    def test_trace_says_it_itself(self, model):
+        [answer] = model.answer([Ask(Ask.trace, ["x", "xx"])])
+        assert [trace["truncated"] for trace in answer.entries] == [False, True]
+
+
 class TestModels:
     def test_names(self, live):
         with live.client() as client:
@@ -103,8 +157,8 @@ class TestModels:
         assert (description["classes"] is None) == (model.task == "sequences")
         lam = getattr(model.rule_, "lam_", None)
         assert description["lam"] == plain(lam)
-        space = {"vectors": "probability", "tags": "probability", "forms": "log"}.get(name)
-        assert description["lam_space"] == space
+        assert description["lam_space"] == getattr(model.rule_, "space", None)
+        assert description["facts"]["task"] == f"sets of {model.task}"
 
     def test_the_first_by_default(self, live):
         with live.client() as client:
@@ -137,6 +191,14 @@ class TestAnotherRule:
 
         assert all(few <= more for few, more in zip(sizes(0), sizes(0.5), strict=True))
 
+    def test_lambda_that_was_given(self, tmp_path):
+        """A rule that needs no fit has learned nothing, but it has a λ."""
+        classifier = SetClassifier(LogisticRegression(), Margin(0.25, min_size=1), cv=2)
+        classifier.fit([[0.0], [1.0]] * 4, [{"a"}, {"b"}] * 4)
+        setlearn.save(classifier.with_rule(Margin(0.5, min_size=1)), tmp_path / "given")
+        description = ServedModel.load(tmp_path / "given", ()).describe()
+        assert (description["lam"], description["lam_space"]) == (0.5, "probability")
+
     def test_model_itself_stays_as_it_is(self, live, library):
         inputs = texts(4, seed=9)
         with live.client() as client:
@@ -167,7 +229,7 @@ class TestAnotherRule:
             model.answer([Ask(Ask.predict, [[1.0]], margin=margin)])[0]
             for margin in (None, (0.5, 0.0))
         )
-        assert answer == [["b"]]
+        assert answer == ([["b"]], [False])
         assert "cannot use this rule: y had one class per sample" in refusal.message
 
 

@@ -288,6 +288,18 @@ class TestSequences:
         page.get_by_role("button", name=re.compile("^b, .* followed")).click()
         expect(page.locator(".node-scores .refused")).to_contain_text("other sequences were chosen")
 
+    def test_set_that_was_cut_off(self, page):
+        branch = {"choice": "a", "probability": 0.9, "status": "truncated", "end": False}
+        branch |= {"reason": "cut off at a bound", "below": []}
+        trace = {"branches": [branch], "result": [], "truncated": True}
+        page.route(
+            "**/v1/trace",
+            lambda route: route.fulfill(json={"model": "words", "traces": [trace]}),
+        )
+        choose_words(page)
+        expect(page.locator("#reason")).to_contain_text("sequences may be missing")
+        expect(sentence(page)).to_contain_text("1 cut off")
+
     def test_known_sequence(self, page):
         choose_words(page)
         page.locator("#memory").get_by_role("button", name="abs").click()

@@ -73,7 +73,7 @@ def test_taken_port(small_model_folders):
 def test_an_address_that_is_not_ours(small_model_folders, host):
     ended = run("serve", small_model_folders["tags"], "--host", host)
     assert ended.code == 2
-    assert "choose another host or port (--host, --port)" in ended.err
+    assert "choose another host or port (--host ADDRESS, --port NUMBER)" in ended.err
     assert f"anyone who reaches {host} can use the models" in ended.err
 
 

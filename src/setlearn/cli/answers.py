@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from setlearn.cli.console import print_bad_rows, with_flags
+from setlearn.cli.console import print_bad_rows
 from setlearn.cli.options import OutputOptions
 from setlearn.errors import DataError, KindError
 
@@ -133,8 +133,10 @@ def _answer_one_by_one(
         except (DataError, KindError) as error:
             problem = str(error) if str(error).startswith(row.place) else f"{row.place}: {error}"
             if not skip_bad:
-                advice = "--skip-bad leaves such rows out"
-                raise DataError(f"{with_flags(problem)}; {advice}") from error
+                raise DataError(
+                    f"{problem}; or leave such rows out",
+                    advice={**error.advice, "skip_bad": True},
+                ) from error
             rows.leave_out(problem)
         else:
             yield row, row_answer

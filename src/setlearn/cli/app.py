@@ -30,6 +30,9 @@ VERBS = (
 )
 """Each is a function of this name in a module of this name."""
 
+CONTEXT = "context"
+"""The parameter by which typer passes on what it knows about the command."""
+
 
 class LazyVerbs(TyperGroup):
     """Imports the module of a verb when the verb is used."""
@@ -137,7 +140,7 @@ def _with_plain_options(function: Callable[..., None]) -> Callable[..., None]:
     """Give typer the fields of each group as parameters, and handle all errors."""
     hints = get_type_hints(function, include_extras=True)
     groups: dict[str, Any] = {}
-    parameters: list[Parameter] = []
+    parameters = [Parameter(CONTEXT, Parameter.KEYWORD_ONLY, annotation=typer.Context)]
     for name, parameter in signature(function).parameters.items():
         if is_dataclass(hints[name]):
             groups[name] = hints[name]
@@ -157,10 +160,11 @@ def _with_plain_options(function: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(function)
     def run(**given: Any) -> None:
+        context = given.pop(CONTEXT)
         output = OutputOptions(**{f.name: given[f.name] for f in fields(OutputOptions)})
         for name, group in groups.items():
             given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
-        with handled_errors(output), print_warnings():
+        with handled_errors(output, context.command.params), print_warnings():
             function(**given)
 
     del run.__wrapped__  # typer would use its signature

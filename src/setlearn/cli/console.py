@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import re
 import sys
 import unicodedata
 import warnings
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from setlearn.files import Rows
 
 __all__ = [
+    "counted",
     "exit_code_without_verb",
     "handled_errors",
     "print_bad_rows",
@@ -33,7 +33,6 @@ __all__ = [
     "print_warnings",
     "printable",
     "replace_closed_streams",
-    "with_flags",
 ]
 
 FAILURE, USAGE, DATA, MODEL, INTERRUPTED = 1, 2, 3, 4, 130
@@ -45,22 +44,6 @@ UNSAFE = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 HARMLESS = "\n\u200c\u200d"
 """Characters of these categories that texts need: line breaks, and joiners within words."""
-
-FLAGS = {
-    r"\bskip_bad=True": "--skip-bad",
-    r"\bencoding=": "--encoding NAME",
-    r"\bformat=": "--format FORMAT",
-    r"\blabel_file=": "--label-file FILE",
-    r'\bunknown="ignore"': "--unknown ignore",
-    r'\btask="labels"': "--task labels",
-    r'\btask="sequences"': "--task sequences",
-    r'\btext="chars"': "--text chars",
-    r"\bname the target\b": "--target COLUMN",
-    r"\bas (the input|inputs)\b": "--input COLUMN",
-    r"\bset another kind for the column": "--kind COLUMN=KIND",
-    r"\banother host or port": "--host, --port",
-}
-"""Flags for the Python terms in messages of the library."""
 
 
 def printable(text: str) -> str:
@@ -77,6 +60,27 @@ def printable(text: str) -> str:
         else character.encode("unicode_escape").decode()
         for character in text
     )
+
+
+def counted(number: int, noun: str) -> str:
+    """Write a number with its noun, in the plural unless it is 1.
+
+    Parameters
+    ----------
+    number : int
+    noun : str
+        In the singular; its plural ends in s.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(0, "bad row")
+    ('1 row', '0 bad rows')
+    """
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def print_result(result: object, document: Mapping[str, Any], output: OutputOptions) -> None:
@@ -112,7 +116,7 @@ def print_bad_rows(rows: Rows) -> None:
     if rows.n_bad:
         more = rows.n_bad - len(rows.bad)
         print_notes([*rows.bad, *([f"… and {more} more"] if more else [])])
-        print_notes([f"left out: {rows.n_bad} bad row(s) of {rows.name}"])
+        print_notes([f"left out: {counted(rows.n_bad, 'bad row')} of {rows.name}"])
 
 
 @contextmanager
@@ -131,7 +135,7 @@ def print_warnings() -> Iterator[None]:
         # Warnings of other packages are for programmers; users of a terminal cannot act on them.
         if category.__module__.startswith("setlearn") and str(message) not in printed:
             printed.add(str(message))
-            print_notes([f"setlearn: warning: {with_flags(str(message))}"])
+            print_notes([f"setlearn: warning: {message}"])
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
@@ -139,25 +143,18 @@ def print_warnings() -> Iterator[None]:
         yield
 
 
-def with_flags(message: str) -> str:
-    """Add the command-line flags for the Python terms in a message of the library.
-
-    Examples
-    --------
-    >>> with_flags("line 3 is bad; correct it, or pass skip_bad=True to leave such rows out")
-    'line 3 is bad; correct it, or pass skip_bad=True to leave such rows out (--skip-bad)'
-    """
-    flags = [flag for term, flag in FLAGS.items() if re.search(term, message)]
-    missing = [flag for flag in flags if flag.split()[0] not in message]
-    return f"{message} ({', '.join(missing)})" if missing else message
-
-
 @contextmanager
-def handled_errors(output: OutputOptions) -> Iterator[None]:
+def handled_errors(output: OutputOptions, options: Sequence[Any]) -> Iterator[None]:
     """Turn errors of a verb into one line on stderr and an exit code.
 
     With ``--json`` the error is also printed as a JSON document on stdout, and with ``--debug``
     it is raised as it is.
+
+    Parameters
+    ----------
+    output : OutputOptions
+    options : sequence of typer's options
+        Those of the verb. The line names the ones that follow the advice of an error.
     """
     try:
         yield
@@ -171,7 +168,8 @@ def handled_errors(output: OutputOptions) -> Iterator[None]:
     except Exception as error:
         if output.debug:
             raise
-        raise _failed(_message(error), _exit_code(error), output.as_json) from None
+        message = _message(error) + _advised_options(error, options)
+        raise _failed(message, _exit_code(error), output.as_json) from None
 
 
 def exit_code_without_verb(error: Exception, arguments: Sequence[str]) -> int:
@@ -240,13 +238,30 @@ def _message(error: Exception) -> str:
         return f"{error.filename or 'the output'}: {error.strerror}; {advice}"
     if isinstance(error, MemoryError):
         return "there is not enough memory; use fewer rows, or a smaller model"
-    from setlearn.errors import SetlearnError, UntrustedModelError  # slow, not needed for help
+    from setlearn.errors import SetlearnError  # slow, not needed for help
 
-    if isinstance(error, UntrustedModelError) and error.types:
-        return f"{error} ({' '.join(f'--trust {name}' for name in error.types)})"
     if isinstance(error, SetlearnError):
-        return with_flags(str(error))
+        return str(error)
     return f"{type(error).__name__}: {error} (--debug shows the traceback)"
+
+
+def _advised_options(error: Exception, options: Sequence[Any]) -> str:
+    """Write the parameters that an error advises to set as options of the verb, in parentheses."""
+    by_parameter = {option.name: option for option in options}
+    advice = getattr(error, "advice", {})
+    written = [_option(by_parameter[name], advice[name]) for name in advice if name in by_parameter]
+    return f" ({', '.join(written)})" if written else ""
+
+
+def _option(option: Any, value: object) -> str:
+    """Write an option with its value, or with the word for it in help texts if there is none."""
+    name = option.opts[0]
+    if value is True:
+        return str(name)
+    if value is None:
+        return f"{name} {option.metavar or ''}".rstrip()
+    values = value if isinstance(value, tuple) else (value,)
+    return " ".join(f"{name} {value}" for value in values)
 
 
 def _failed(message: str, code: int, as_json: bool) -> typer.Exit:

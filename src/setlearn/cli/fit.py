@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from setlearn.cli.fit_options import LearningOptions, PlanningOptions, SavingOptions
+from setlearn.cli.fit_options import (
+    LabelOptions,
+    LearningOptions,
+    PlanningOptions,
+    SavingOptions,
+    SequenceOptions,
+    options_for,
+)
 from setlearn.cli.options import Data, OutputOptions, ReadingOptions
 
 __all__ = ["fit"]
@@ -13,6 +20,8 @@ def fit(
     *,
     planning: PlanningOptions,
     learning: LearningOptions,
+    labels: LabelOptions,
+    sequences: SequenceOptions,
     saving: SavingOptions,
     reading: ReadingOptions,
     output: OutputOptions,
@@ -22,7 +31,6 @@ def fit(
     What is not given is guessed from the data, and printed.
     """
     from setlearn.cli.console import print_bad_rows, print_notes, print_result
-    from setlearn.cli.fit_options import check_task
     from setlearn.cli.fitting import fit_and_save, rows_with_inputs, rows_with_sets
 
     with reading.open(data) as rows:
@@ -32,14 +40,13 @@ def fit(
     if reading.skip_bad:
         records = rows_with_sets(rows, records, target)
     plan = planning.plan(records, target, rows.categories)
-    check_task(learning, plan.task)
-    check_task(saving, plan.task)
+    task_options = options_for(plan.task, (labels, sequences))
     if reading.skip_bad:
         records = rows_with_inputs(rows, records, plan)
     print_bad_rows(rows)
-    guesses = [*plan.notes, *learning.default_notes(plan)]
+    guesses = [*plan.notes, *task_options.default_notes()]
     print_notes(guesses, quiet=output.quiet)
-    model = learning.model(plan, verbose=not output.quiet)
+    model = task_options.model(plan, learning, verbose=not output.quiet)
     fitted = fit_and_save(
         plan,
         records,

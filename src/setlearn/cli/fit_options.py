@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
@@ -16,7 +17,15 @@ if TYPE_CHECKING:
     from setlearn.files import Row
     from setlearn.records import RecordPlan
 
-__all__ = ["LearningOptions", "PlanningOptions", "SavingOptions", "check_task"]
+__all__ = [
+    "LabelOptions",
+    "LearningOptions",
+    "PlanningOptions",
+    "SavingOptions",
+    "SequenceOptions",
+    "TaskOptions",
+    "options_for",
+]
 
 
 DEFAULT_LEARNER, DEFAULT_NETWORK = "mixture", "transformer"
@@ -35,42 +44,6 @@ class TextFeatures(Enum):
     tfidf = "tfidf"
     words = "words"
     chars = "chars"
-
-
-class OnlyFor(NamedTuple):
-    """Declares that an option goes with one task; with another it is refused."""
-
-    task: str
-
-
-LABELS, SEQUENCES = OnlyFor("labels"), OnlyFor("sequences")
-
-
-def check_task(options: Any, task: str) -> None:
-    """Refuse options that do not go with the task.
-
-    Parameters
-    ----------
-    options : dataclass
-        A group of options.
-    task : {"labels", "sequences"}
-
-    Raises
-    ------
-    ParameterError
-        If an option with the declaration `OnlyFor` another task is not at its default.
-    """
-    from setlearn.errors import ParameterError
-
-    hints = get_type_hints(type(options), include_extras=True)
-    for field in fields(options):
-        for declaration in getattr(hints[field.name], "__metadata__", ()):
-            given = getattr(options, field.name) != field.default
-            if isinstance(declaration, OnlyFor) and given and declaration.task != task:
-                raise ParameterError(
-                    f"--{field.name.replace('_', '-')} is for {declaration.task}, but the elements "
-                    f"are {task}; leave it out, or use --task {declaration.task}"
-                )
 
 
 @dataclass(frozen=True)
@@ -93,9 +66,10 @@ class PlanningOptions:
             help="A column to predict from; may be repeated. [all but the target]",
         ),
     ] = None
-    kind: Annotated[
+    kinds: Annotated[
         list[str] | None,
         typer.Option(
+            "--kind",
             metavar="COLUMN=KIND",
             help="How to read a column, as in --kind zip=category: number, category, text, "
             "vector, bag, tokens or ignored; may be repeated. [by its values]",
@@ -153,7 +127,7 @@ class PlanningOptions:
             records,
             target=target,
             inputs=self.inputs,
-            kinds=_kinds(self.kind or []),
+            kinds=_kinds(self.kinds or []),
             declared=categories,
             separator=self.separator,
             task=None if self.task is None else self.task.value,
@@ -170,26 +144,8 @@ class PlanningOptions:
 
 @dataclass(frozen=True)
 class LearningOptions:
-    """Which model to fit, and how."""
+    """How to fit a model, whatever the elements are."""
 
-    learner: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help=f"For labels: the learner that scores them: {{learners}}. [{DEFAULT_LEARNER}]",
-            autocompletion=complete_learners,
-        ),
-        LABELS,
-    ] = None
-    network: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help=f"For sequences: the network that scores them: {{networks}}. [{DEFAULT_NETWORK}]",
-            autocompletion=complete_networks,
-        ),
-        SEQUENCES,
-    ] = None
     rule: Annotated[
         str | None,
         typer.Option(
@@ -199,38 +155,35 @@ class LearningOptions:
             autocompletion=complete_rules,
         ),
     ] = None
-    conditional: Annotated[
-        bool,
-        typer.Option(
-            "--conditional",
-            help="For labels: in complete, known labels change the scores of the others.",
-        ),
-        LABELS,
-    ] = False
-    max_steps: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="NUMBER",
-            help="For sequences: the number of training steps. [by the data]",
-        ),
-        SEQUENCES,
-    ] = None
     seed: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="The random seed.")] = 0
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            min=1, metavar="NUMBER", help="For labels: folds that are fitted at once. [1]"
-        ),
-        LABELS,
-    ] = None
 
-    def model(self, plan: RecordPlan, *, verbose: bool) -> Any:
+
+@dataclass(frozen=True)
+class TaskOptions(ABC):
+    """Options for one kind of elements; with other elements they are refused."""
+
+    task: ClassVar[str]
+    """What the elements are."""
+
+    def check_unused(self, task: str) -> None:
+        """Raise a ParameterError if an option was given although the elements are another kind."""
+        from setlearn.errors import ParameterError
+
+        for field in fields(self):
+            if getattr(self, field.name) != field.default:
+                raise ParameterError(
+                    f"--{field.name.replace('_', '-')} is for {self.task}, but the elements are "
+                    f"{task}; leave it out, or use --task {self.task}"
+                )
+
+    @abstractmethod
+    def model(self, plan: RecordPlan, learning: LearningOptions, *, verbose: bool) -> Any:
         """Make the model, not yet fitted.
 
         Parameters
         ----------
         plan : RecordPlan
+        learning : LearningOptions
         verbose : bool
             Whether to show progress.
 
@@ -238,12 +191,125 @@ class LearningOptions:
         -------
         SetPredictor
         """
-        return MODELS[plan.task](self, plan, verbose)
 
-    def default_notes(self, plan: RecordPlan) -> list[str]:
-        """Say which learner or network is used because none was given."""
-        option, name = DEFAULTS[plan.task]
-        return [] if getattr(self, option) else [f"{option}: {name} (by default)"]
+    @abstractmethod
+    def default_notes(self) -> list[str]:
+        """Say what gives the scores, if it was not given."""
+
+
+def options_for(task: str, groups: Sequence[TaskOptions]) -> TaskOptions:
+    """Choose the options for a task.
+
+    Parameters
+    ----------
+    task : str
+        What the elements are.
+    groups : sequence of TaskOptions
+        One for each task.
+
+    Returns
+    -------
+    TaskOptions
+
+    Raises
+    ------
+    ParameterError
+        If an option for another task was given.
+    """
+    for group in groups:
+        if group.task != task:
+            group.check_unused(task)
+    return next(group for group in groups if group.task == task)
+
+
+@dataclass(frozen=True)
+class LabelOptions(TaskOptions):
+    """How to fit a model of labels."""
+
+    task: ClassVar[str] = "labels"
+
+    learner: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help=f"For labels: the learner that scores them: {{learners}}. [{DEFAULT_LEARNER}]",
+            autocompletion=complete_learners,
+        ),
+    ] = None
+    conditional: Annotated[
+        bool,
+        typer.Option(
+            "--conditional",
+            help="For labels: in complete, known labels change the scores of the others.",
+        ),
+    ] = False
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="NUMBER", help="For labels: folds that are fitted at once. [1]"
+        ),
+    ] = None
+
+    def model(self, plan: RecordPlan, learning: LearningOptions, *, verbose: bool) -> Any:
+        """Make a `SetClassifier`."""
+        from setlearn import SetClassifier
+        from setlearn.cli.named_parts import rule_named
+        from setlearn.learners import learner_named
+
+        return SetClassifier(
+            learner_named(self.learner or DEFAULT_LEARNER),
+            rule_named(learning.rule),
+            conditional=self.conditional,
+            n_jobs=self.jobs or 1,
+            random_state=learning.seed,
+            verbose=verbose,
+        )
+
+    def default_notes(self) -> list[str]:
+        """Say which learner is used, if none was given."""
+        return [] if self.learner else [f"learner: {DEFAULT_LEARNER} (by default)"]
+
+
+@dataclass(frozen=True)
+class SequenceOptions(TaskOptions):
+    """How to fit a model of sequences."""
+
+    task: ClassVar[str] = "sequences"
+
+    network: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help=f"For sequences: the network that scores them: {{networks}}. [{DEFAULT_NETWORK}]",
+            autocompletion=complete_networks,
+        ),
+    ] = None
+    max_steps: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="NUMBER",
+            help="For sequences: the number of training steps. [by the data]",
+        ),
+    ] = None
+
+    def model(self, plan: RecordPlan, learning: LearningOptions, *, verbose: bool) -> Any:
+        """Make a `SequenceSetGenerator`."""
+        from setlearn import SequenceSetGenerator
+        from setlearn.cli.named_parts import rule_named
+        from setlearn.networks import Training
+
+        return SequenceSetGenerator(
+            self.network or DEFAULT_NETWORK,
+            rule_named(learning.rule),
+            tokens=plan.tokens or "char",
+            training=Training(max_steps=self.max_steps, verbose=verbose),
+            random_state=learning.seed,
+        )
+
+    def default_notes(self) -> list[str]:
+        """Say which network is used, if none was given."""
+        return [] if self.network else [f"network: {DEFAULT_NETWORK} (by default)"]
 
 
 @dataclass(frozen=True)
@@ -268,12 +334,10 @@ class SavingOptions:
             metavar="FOLDER",
             help="For sequences: folder for the state of training. [OUT.checkpoint]",
         ),
-        SEQUENCES,
     ] = None
     resume: Annotated[
         bool,
         typer.Option("--resume", help="For sequences: continue a fit that was interrupted."),
-        SEQUENCES,
     ] = False
     examples: Annotated[
         int,
@@ -283,45 +347,6 @@ class SavingOptions:
             help="Keep the inputs of this number of rows in the model, as examples.",
         ),
     ] = 0
-
-
-def _label_model(options: LearningOptions, plan: RecordPlan, verbose: bool) -> Any:
-    from setlearn import SetClassifier
-    from setlearn.cli.named_parts import rule_named
-    from setlearn.learners import learner_named
-
-    return SetClassifier(
-        learner_named(options.learner or DEFAULT_LEARNER),
-        rule_named(options.rule),
-        conditional=options.conditional,
-        n_jobs=options.jobs or 1,
-        random_state=options.seed,
-        verbose=verbose,
-    )
-
-
-def _sequence_model(options: LearningOptions, plan: RecordPlan, verbose: bool) -> Any:
-    from setlearn import SequenceSetGenerator
-    from setlearn.cli.named_parts import rule_named
-    from setlearn.networks import Training
-
-    return SequenceSetGenerator(
-        options.network or DEFAULT_NETWORK,
-        rule_named(options.rule),
-        tokens=plan.tokens or "char",
-        training=Training(max_steps=options.max_steps, verbose=verbose),
-        random_state=options.seed,
-    )
-
-
-MODELS: dict[str, Callable[[LearningOptions, RecordPlan, bool], Any]] = {
-    "labels": _label_model,
-    "sequences": _sequence_model,
-}
-"""How to make the model for each task."""
-
-DEFAULTS = {"labels": ("learner", DEFAULT_LEARNER), "sequences": ("network", DEFAULT_NETWORK)}
-"""The option that names what gives the scores, and what is used if it is not given."""
 
 
 def _kinds(texts: Sequence[str]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from traceback import clear_frames
 from typing import Any
 
-from setlearn.cli.console import print_notes
+from setlearn.cli.console import counted, print_notes
 from setlearn.cli.fit_options import SavingOptions
 from setlearn.cli.reports import Evaluation, evaluate_sets, short_input
 from setlearn.errors import DataError, ModelError, ParameterError, SetlearnError
@@ -45,7 +45,8 @@ class Fitted:
         }
 
     def __str__(self) -> str:
-        head = f"model: {self.out} ({self.task}, from {self.n_rows} rows, rule {self.rule})"
+        rows = counted(self.n_rows, "row")
+        head = f"model: {self.out} ({self.task}, from {rows}, rule {self.rule})"
         if self.evaluation is None:
             return head
         return f"{head}\n\nrows held out\n{self.evaluation.report}"
@@ -95,8 +96,8 @@ def fit_and_save(
 
     check_place(saving.out)
     check_can_save(model)
-    train, held_out = _split(plan, records, saving.validation, seed)
-    checkpoint = _checkpoint(saving, quiet) if model.keeps_checkpoints else None
+    checkpoint = _checkpoint(saving, model, quiet)
+    train, held_out = _split(plan, records, model, saving.validation, seed)
     if checkpoint is not None:
         model.set_params(training__checkpoint=checkpoint)
     about: dict[str, Any] = {
@@ -220,8 +221,9 @@ def _without_problems(
             rows.leave_out(problem)
     if not usable:
         raise DataError(
-            f"{rows.name} has no usable rows: all {rows.n_bad} were left out, the first because "
-            f"of {rows.bad[0]}; correct them, or change how they are read"
+            f"{rows.name} has no usable rows: {counted(rows.n_bad, 'row')} left out, the first "
+            f"because of {rows.bad[0]}; correct them, or change how they are read",
+            advice={"target": None, "separator": None, "kinds": None},
         )
     return usable
 
@@ -237,30 +239,21 @@ def _first_reader(
     return None
 
 
-def _split(plan: RecordPlan, records: Sequence[Row], share: float, seed: int) -> LabelledRows:
+def _split(
+    plan: RecordPlan, records: Sequence[Row], model: Any, share: float, seed: int
+) -> LabelledRows:
     """Divide records into those to train on and those held out."""
     if not share:
         return records, ()
-    numbers = SPLITS[plan.task](plan, records, share, seed)
+    from setlearn.datasets import random_split, stratified_split
+
+    if model.elements_recur:
+        sets = [plan.targets.read(row) for row in records]
+        numbers = stratified_split(sets, share, random_state=seed)
+    else:
+        numbers = random_split(len(records), share, random_state=seed)
     train, held_out = ([records[number] for number in part] for part in numbers)
     return train, held_out
-
-
-def _stratified(plan: RecordPlan, records: Sequence[Row], share: float, seed: int) -> Any:
-    from setlearn.datasets import stratified_split
-
-    sets = [plan.targets.read(row) for row in records]
-    return stratified_split(sets, share, random_state=seed)
-
-
-def _random(plan: RecordPlan, records: Sequence[Row], share: float, seed: int) -> Any:
-    from setlearn.datasets import random_split
-
-    return random_split(len(records), share, random_state=seed)
-
-
-SPLITS = {"labels": _stratified, "sequences": _random}
-"""How rows are held out: each label is in both parts, but sequences hardly ever repeat."""
 
 
 def _evaluate_and_save(
@@ -297,8 +290,19 @@ def _described(error: Exception, prefix: str = "") -> str:
     return f"{prefix}{type(error).__name__}: {error}".removesuffix(": ")
 
 
-def _checkpoint(saving: SavingOptions, quiet: bool) -> Path:
-    """Return the folder for the state of training, after checking what is in it."""
+def _checkpoint(saving: SavingOptions, model: Any, quiet: bool) -> Path | None:
+    """Return the folder for the state of training, after checking what is in it.
+
+    None if the model keeps no such state.
+    """
+    if not model.keeps_checkpoints:
+        for option, given in (("checkpoint", saving.checkpoint), ("resume", saving.resume)):
+            if given:
+                raise ParameterError(
+                    f"--{option} is for models whose training can be resumed, but that of a "
+                    f"{type(model).__name__} cannot; leave it out"
+                )
+        return None
     folder = saving.checkpoint or saving.out.with_name(f"{saving.out.name}.checkpoint")
     if _checkpoint_file(folder).exists() and not saving.resume:
         raise ParameterError(

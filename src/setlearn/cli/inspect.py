@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from setlearn.cli.options import Model, OutputOptions, Trust
+from setlearn.cli.options import Model, OutputOptions, Trusted
 
 __all__ = ["inspect"]
 
@@ -14,7 +14,7 @@ MOST_ELEMENTS = 12
 
 def inspect(
     model: Model,
-    trust: Trust = None,
+    trusted: Trusted = None,
     *,
     output: OutputOptions,
 ) -> None:
@@ -25,7 +25,7 @@ def inspect(
     from setlearn.cli.console import print_result
     from setlearn.persistence import read_model
 
-    saved = read_model(model, trusted=trust or ())
+    saved = read_model(model, trusted=trusted or ())
     description = {
         **saved.facts,
         "about": saved.about,

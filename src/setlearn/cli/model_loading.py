@@ -11,10 +11,13 @@ from setlearn.cli.options import ModelOptions, OutputOptions
 from setlearn.errors import ParameterError
 
 if TYPE_CHECKING:
-    from setlearn.files import Rows
+    from setlearn.files import Row, Rows
     from setlearn.records import RecordModel
 
 __all__ = ["model_for_input", "model_for_rows"]
+
+TEXT = "--text"
+"""Where an input in the command comes from, for messages."""
 
 
 def model_for_rows(
@@ -45,7 +48,7 @@ def model_for_rows(
     from setlearn.persistence import load
     from setlearn.records import record_model_for
 
-    loaded = load(path, trusted=options.trust or ())
+    loaded = load(path, trusted=options.trusted or ())
     model, notes = record_model_for(loaded, rows.first(), options.inputs)
     print_notes([*rows.notes, *notes], quiet=output.quiet)
     return _under_rule(model, rule)
@@ -58,8 +61,8 @@ def model_for_input(
     output: OutputOptions,
     *,
     rule: str | None = None,
-) -> RecordModel:
-    """Load a model that reads one input.
+) -> tuple[RecordModel, Row]:
+    """Load a model that reads one input, and the input as a row.
 
     Parameters
     ----------
@@ -74,28 +77,39 @@ def model_for_input(
 
     Returns
     -------
-    RecordModel
+    model : RecordModel
+    row : Row
+        The input, called --text in messages.
 
     Raises
     ------
     ParameterError
-        If columns are named but the input is not a record.
+        If the input is not a record, but columns were named or the model reads several.
     """
     from setlearn.files import Row
     from setlearn.persistence import load
-    from setlearn.records import reading_x, record_model_for
+    from setlearn.records import as_rows, reading_x, record_model_for
 
-    loaded = load(path, trusted=options.trust or ())
+    loaded = load(path, trusted=options.trusted or ())
     if isinstance(given, dict):
-        model, notes = record_model_for(loaded, Row("--text", given), options.inputs)
+        model, notes = record_model_for(loaded, Row(TEXT, given), options.inputs)
         print_notes(notes, quiet=output.quiet)
-        return _under_rule(model, rule)
-    if options.inputs:
+    elif options.inputs:
         raise ParameterError(
             f"--input names columns, but --text is not a record: {given!r}; leave --input out, or "
             "write a JSON object"
         )
-    return _under_rule(reading_x(loaded), rule)
+    else:
+        model = reading_x(loaded)
+    names = [column.name for column in model.reader.columns]
+    if len(names) > 1 and not isinstance(given, dict):
+        example = ", ".join(f'"{name}": ...' for name in names)
+        raise ParameterError(
+            f"the model reads {len(names)} columns, but --text is the single value {given!r}; "
+            f"write a JSON object: {{{example}}}"
+        )
+    [row] = as_rows([given], model.reader.columns)
+    return _under_rule(model, rule), row._replace(place=TEXT)
 
 
 def _under_rule(model: RecordModel, rule: str | None) -> RecordModel:

@@ -1,4 +1,8 @@
-"""Arguments and options that several verbs share, each with its help text."""
+"""Arguments and options that several verbs share, each with its help text.
+
+An option that sets a parameter of the library has the parameter's name, whatever it is called on
+the command line. So an error of the library that advises to set a parameter can name the option.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,7 @@ __all__ = [
     "Out",
     "OutputOptions",
     "ReadingOptions",
-    "Trust",
+    "Trusted",
     "Unknown",
 ]
 
@@ -57,9 +61,10 @@ OtherRule: TypeAlias = Annotated[
         autocompletion=complete_rules,
     ),
 ]
-Trust: TypeAlias = Annotated[
+Trusted: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
+        "--trust",
         metavar="TYPE",
         help="Full name of a type that the model may contain although setlearn does not know it; "
         "may be repeated.",
@@ -83,7 +88,7 @@ IfUnknown: TypeAlias = Annotated[
 class ReadingOptions:
     """How to read a data file."""
 
-    file_format: Annotated[
+    format: Annotated[
         str | None,
         typer.Option(
             "--format",
@@ -117,7 +122,7 @@ class ReadingOptions:
 
         return open_rows(
             data,
-            format=self.file_format,
+            format=self.format,
             encoding=self.encoding,
             delimiter=self.delimiter,
             label_file=self.label_file,
@@ -137,7 +142,7 @@ class ModelOptions:
             help="For models saved from Python: a column to predict from; may be repeated.",
         ),
     ] = None
-    trust: Trust = None
+    trusted: Trusted = None
 
 
 @dataclass(frozen=True)

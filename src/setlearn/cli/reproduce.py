@@ -55,7 +55,7 @@ def reproduce(
     Writes a report with all figures. Finished parts are kept: after Ctrl-C the same command
     continues where it was.
     """
-    from setlearn.cli.console import print_notes, print_result
+    from setlearn.cli.console import counted, print_notes, print_result
     from setlearn.errors import SetlearnError
     from setlearn.experiments.report import tables_as_text
     from setlearn.experiments.reproduce import reproduce as run_tables
@@ -78,6 +78,6 @@ def reproduce(
     files = ", ".join(str(path) for path in report.files)
     print_notes([f"written: {files}"], quiet=output.quiet)
     if report.n_failed:
-        print_notes([f"{report.n_failed} cells did not run; the report says why"])
+        print_notes([f"{counted(report.n_failed, 'cell')} did not run; the report says why"])
     if not any(table["rows"] for table in report.results["tables"]):
         raise SetlearnError("no experiment could be run; see above")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from setlearn.cli.options import OutputOptions, Trust
+from setlearn.cli.options import OutputOptions, Trusted
 
 __all__ = ["serve"]
 
@@ -63,7 +63,7 @@ def serve(
     max_queue: Annotated[
         int, typer.Option(min=1, metavar="NUMBER", help="Most waiting requests.")
     ] = 200,
-    trust: Trust = None,
+    trusted: Trusted = None,
     *,
     output: OutputOptions,
 ) -> None:
@@ -83,7 +83,7 @@ def serve(
         workers=workers,
         token=_token(token_file),
         hosts=tuple(allow_host or ()),
-        trusted=tuple(trust or ()),
+        trusted=tuple(trusted or ()),
         access_log=not output.quiet,
         limits=Limits(max_bytes, max_rows, max_seconds, max_queue),
     )

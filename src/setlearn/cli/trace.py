@@ -61,8 +61,7 @@ def trace(
     if text is not None and data is None:
         if row is not None:
             raise ParameterError(f"--row {row} is for a file, but --text is given; leave one out")
-        record = _read_text(text)
-        loaded = model_for_input(model, loading, record, output, rule=rule)
+        loaded, record = model_for_input(model, loading, _read_text(text), output, rule=rule)
     elif data is not None and text is None:
         with reading.open(data) as rows:
             loaded = model_for_rows(model, loading, rows, output, rule=rule)
@@ -75,12 +74,13 @@ def trace(
 
 
 def _row_number(rows: Rows, number: int) -> Row:
+    from setlearn.cli.console import counted
     from setlearn.errors import DataError
 
     for count, row in enumerate(rows, 1):
         if count == number:
             return row
-    raise DataError(f"{rows.name} has {count} rows, so there is no row {number}")
+    raise DataError(f"{rows.name} has {counted(count, 'row')}, so there is no row {number}")
 
 
 def _read_text(text: str) -> Any:

@@ -19,9 +19,8 @@ from sklearn.utils.validation import _is_fitted
 from setlearn.errors import NotFittedError, ParameterError
 from setlearn.metrics import mean_f1
 from setlearn.nodes import Mask, Nodes
-from setlearn.parameter_checks import check_count
+from setlearn.parameter_checks import check_count, same_setting
 from setlearn.rules import Rule
-from setlearn.rules.base import same_setting
 from setlearn.scorers.classifiers import with_seeds
 
 __all__ = [
@@ -100,6 +99,10 @@ class SetPredictor(ABC):
 
     keeps_checkpoints: ClassVar[bool] = False
     """Whether training can be resumed from a checkpoint."""
+
+    elements_recur: ClassVar[bool] = True
+    """Whether the elements to predict are expected in training, so that a fair evaluation holds
+    samples out by their elements rather than at random."""
 
     @property
     @abstractmethod

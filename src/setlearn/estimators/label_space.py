@@ -252,8 +252,9 @@ def _report_unseen(unseen: Counter[Hashable], unknown: Unknown, name: str) -> No
     more = f" and {len(unseen) - 5} more" if len(unseen) > 5 else ""
     problem = f"{unseen.total()} element(s) of {name} were never seen in training: {shown}{more}"
     if unknown == "error":
-        remedy = "leave them out"
-        if name == "known":
-            remedy += ', or set unknown="ignore"'
-        raise DataError(f"{problem}; {remedy}")
+        if name != "known":
+            raise DataError(f"{problem}; leave them out")
+        raise DataError(
+            f'{problem}; leave them out, or set unknown="ignore"', advice={"unknown": "ignore"}
+        )
     warnings.warn(f"{problem}; they were ignored", UnknownLabelWarning, stacklevel=4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from setlearn.errors import (
     DataError,
@@ -56,6 +56,8 @@ class SequencePredictor(RuleHolder):
     max_length: int | None
     max_size: int
     max_nodes: int | None
+
+    elements_recur: ClassVar[bool] = False
 
     @property
     def task(self) -> Task:
@@ -173,21 +175,20 @@ class SequencePredictor(RuleHolder):
         if bounds is None:
             bounds = self._bounds(rule, max(map(len, known or ()), default=0))
         together = min(max(MOST_PREFIXES // bounds.max_nodes, 1), MOST_TOGETHER)
-        n_truncated = 0
+        truncated: list[int] = []
         for samples, inputs in self.scorer_.batches(X, together):
             trie = None if known is None else self._trie([known[sample] for sample in samples])
             grown = generate(self.scorer_, rule, inputs, bounds, known=trie)
-            n_truncated += int(grown.truncated.sum())
+            truncated += samples[grown.truncated[: len(samples)]].tolist()
             yield from self._decoded(grown, len(samples))
-        if n_truncated:
-            warnings.warn(
-                f"{n_truncated} of {len(X)} predicted sets were cut off at a bound "
+        if truncated:
+            message = (
+                f"{len(truncated)} of {len(X)} predicted sets were cut off at a bound "
                 f"(max_length={bounds.max_length}, max_size={bounds.max_size}, "
                 f"max_nodes={bounds.max_nodes}); predict_ranked says which. Raise "
-                "the bound that is too low with set_params(); no new fit is needed",
-                TruncationWarning,
-                stacklevel=4,
+                "the bound that is too low with set_params(); no new fit is needed"
             )
+            warnings.warn(TruncationWarning(message, truncated), stacklevel=4)
 
     def _decoded(self, grown: Generated, n_samples: int) -> list[Ranking]:
         rankings = [Ranking(truncated=bool(flag)) for flag in grown.truncated[:n_samples]]
@@ -218,7 +219,10 @@ class SequencePredictor(RuleHolder):
                 f"{unseen[0][1]!r} of sample {unseen[0][0]}"
             )
             if unknown == "error":
-                raise DataError(f'{problem}; leave them out, or set unknown="ignore"')
+                raise DataError(
+                    f'{problem}; leave them out, or set unknown="ignore"',
+                    advice={"unknown": "ignore"},
+                )
             warnings.warn(f"{problem}; they were ignored", UnknownLabelWarning, stacklevel=3)
         return sets
 

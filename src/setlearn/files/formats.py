@@ -139,7 +139,10 @@ def format_named(format: str | Format) -> Format:  # noqa: A002  # the public na
     if isinstance(format, Format):
         return format
     if format not in FORMATS:
-        raise ParameterError(f"there is no format {format!r}; choose one of {', '.join(FORMATS)}")
+        raise ParameterError(
+            f"there is no format {format!r}; choose one of {', '.join(FORMATS)}",
+            advice={"format": None},
+        )
     return FORMATS[format]
 
 
@@ -158,7 +161,8 @@ def format_of_name(path: PurePath) -> Format:
             return candidate
     raise ParameterError(
         f"the file name {path.name!r} has no suffix of a known format; "
-        f"pass format=, one of {', '.join(FORMATS)}"
+        f"pass format=, one of {', '.join(FORMATS)}",
+        advice={"format": None},
     )
 
 
@@ -199,5 +203,6 @@ def check_options(chosen: Format, file_name: str, given: Mapping[str, object]) -
             users = [other.name for other in FORMATS.values() if option in other.options]
             raise ParameterError(
                 f"{option} is only for {' and '.join(users)}, but {file_name} is read as "
-                f"{chosen.name}; leave {option} out, or pass format="
+                f"{chosen.name}; leave {option} out, or pass format=",
+                advice={"format": None},
             )

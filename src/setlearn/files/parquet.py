@@ -49,7 +49,8 @@ def _rows(source: FileSource, file: Any) -> Iterator[Row]:
 def _damaged(source: FileSource, error: Exception) -> DataError:
     return DataError(
         f"{source.name} cannot be read as Parquet: {error}; "
-        f"write the file again, or pass its real format as format="
+        f"write the file again, or pass its real format as format=",
+        advice={"format": None},
     )
 
 

@@ -115,7 +115,8 @@ def _check_encoding(encoding: str) -> str:
         "a".encode(encoding)
     except (LookupError, ValueError):
         raise ParameterError(
-            f"there is no text encoding {encoding!r}; common ones are utf-8, latin-1 and utf-16"
+            f"there is no text encoding {encoding!r}; common ones are utf-8, latin-1 and utf-16",
+            advice={"encoding": None},
         ) from None
     return encoding
 

@@ -63,7 +63,8 @@ class BadRows:
         description = f"{place}: {problem}"
         if not self.skip:
             raise DataError(
-                f"{description}; correct it, or pass skip_bad=True to leave such rows out"
+                f"{description}; correct it, or pass skip_bad=True to leave such rows out",
+                advice={"skip_bad": True},
             )
         self.count(description)
 
@@ -172,7 +173,8 @@ class FileSource:
     def _encoding_error(self, number: int, offset: int) -> DataError:
         return DataError(
             f"{self.place(number)}: byte {offset} of the file is not {self.encoding}; pass the "
-            f"encoding in which it was saved, for instance encoding='latin-1' or encoding='utf-16'"
+            f"encoding in which it was saved, for instance encoding='latin-1' or encoding='utf-16'",
+            advice={"encoding": None},
         )
 
 

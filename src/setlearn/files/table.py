@@ -104,7 +104,8 @@ def _check_delimiter(delimiter: str) -> str:
     if len(delimiter) != 1 or delimiter in '"\r\n\0':
         raise ParameterError(
             f"a delimiter is one character that is neither a quote nor the end of a line, "
-            f"got {delimiter!r}; the usual ones are , ; | and \\t"
+            f"got {delimiter!r}; the usual ones are , ; | and \\t",
+            advice={"delimiter": None},
         )
     return delimiter
 

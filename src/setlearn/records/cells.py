@@ -171,7 +171,8 @@ class Cell(NamedTuple):
         """Make the error that says where the value is and why it cannot be read."""
         return DataError(
             f"{self.place}: column {self.column!r} holds {short_repr(self.value)}, which "
-            f"{problem}; correct the value, leave it empty, or set another kind for the column"
+            f"{problem}; correct the value, leave it empty, or set another kind for the column",
+            advice={"kinds": None},
         )
 
     def _weight(self, name: object, value: object) -> float:

@@ -100,7 +100,8 @@ def _given_kinds(
     for pattern, kind in given.items():
         if kind not in KINDS:
             raise ParameterError(
-                f"the kind of column {pattern!r} must be one of {', '.join(KINDS)}, got {kind!r}"
+                f"the kind of column {pattern!r} must be one of {', '.join(KINDS)}, got {kind!r}",
+                advice={"kinds": None},
             )
         kinds |= dict.fromkeys(_input_columns([pattern], columns, target_columns), kind)
     return kinds

@@ -337,7 +337,8 @@ def _reader(layout: InputLayout, row: Row, names: Sequence[str]) -> RecordReader
         if len(names) > 1:
             raise DataError(
                 f"{row.place}: the model reads one text, but there are {len(names)} columns "
-                f"({join_names(names)}); name one of them as the input"
+                f"({join_names(names)}); name one of them as the input",
+                advice={"inputs": None},
             )
         is_list = guess_kind([first]) in ("tokens", "vector")
         return TextReader(Column(names[0], "tokens" if is_list else "text"))
@@ -347,7 +348,8 @@ def _reader(layout: InputLayout, row: Row, names: Sequence[str]) -> RecordReader
         raise DataError(
             f"{row.place}: the model reads {width} numbers, but there are {len(names)} columns "
             f"({join_names(names)}); name the columns to read as inputs, or put the numbers in a "
-            f"list called {USUAL_INPUT}"
+            f"list called {USUAL_INPUT}",
+            advice={"inputs": None},
         )
     return FeatureReader(tuple(_numeric_encoder(Column(name, "number"), 1) for name in names))
 

@@ -167,7 +167,10 @@ def plan_records(
     )
     if not read_columns(columns):
         ignored = "; ".join(column_notes(columns)) or "the target is the only column"
-        raise DataError(f"there is no column to predict from: {ignored}; name some as inputs")
+        raise DataError(
+            f"there is no column to predict from: {ignored}; name some as inputs",
+            advice={"inputs": None},
+        )
     texts = plan_texts(rows, columns, targets, text=text, tokens=tokens)
     notes += [*texts.notes, *column_notes(texts.columns)]
     return RecordPlan(texts.columns, targets, texts.features, texts.tokens, tuple(notes))

@@ -184,7 +184,8 @@ class TextEncoder:
         except ValueError:  # scikit-learn's error for texts without a word
             raise DataError(
                 f"column {column.name!r} has no words to learn from in {len(cells)} rows; "
-                'use text="chars", or leave the column out'
+                'use text="chars", or leave the column out',
+                advice={"text": "chars"},
             ) from None
         return cls(column, vectoriser)
 

@@ -105,7 +105,8 @@ def _target_columns(
     problem = f"it could be {join_names(usual)}" if usual else "no column has a usual name"
     raise DataError(
         f"it is not clear which column holds the sets: {problem}; name the target, "
-        f"one of {join_names([*usual, *(name for name in columns if name not in usual)])}"
+        f"one of {join_names([*usual, *(name for name in columns if name not in usual)])}",
+        advice={"target": None},
     )
 
 

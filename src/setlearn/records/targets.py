@@ -188,7 +188,8 @@ class TargetReader:
         if self.task == "sequences":
             raise ParameterError(
                 f"one column per label cannot hold sequences, got {join_names(self.columns)}; "
-                "name the column that holds the sets"
+                "name the column that holds the sets",
+                advice={"target": None},
             )
 
     def _split(self, text: str) -> list[str]:
@@ -200,7 +201,8 @@ class TargetReader:
         if self.task == "sequences" and not isinstance(element, str | tuple):
             raise DataError(
                 f"{where} holds {short_repr(part)}, which is not a sequence; "
-                "write strings or lists of tokens, or choose the task labels"
+                "write strings or lists of tokens, or choose the task labels",
+                advice={"task": "labels"},
             )
         return element
 
@@ -270,7 +272,8 @@ def _is_set(value: Any, where: str) -> bool:
     raise DataError(
         f"{where} holds {short_repr(value)}, but with one column per label it must say whether "
         "the label is in the set; write 0 or 1, no or yes, false or true, or name a single "
-        "target column"
+        "target column",
+        advice={"target": None},
     )
 
 
@@ -294,5 +297,6 @@ def _column_labels(columns: Sequence[str], labels: Sequence[Hashable]) -> tuple[
     raise DataError(
         f"with one column per label, each label of the model needs a column, but there is none "
         f"for {join_names(missing)} among {join_names(columns)}; name all of them, or the column "
-        "that holds the sets"
+        "that holds the sets",
+        advice={"target": None},
     )

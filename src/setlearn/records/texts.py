@@ -95,7 +95,8 @@ def _plan_for_labels(
     if tokens is not None:
         raise ParameterError(
             f"tokens is for sequences, but the elements are labels, got {tokens!r}; "
-            'leave it out, or set task="sequences"'
+            'leave it out, or set task="sequences"',
+            advice={"task": "sequences"},
         )
     if text is not None and text not in FEATURE_REMARKS:
         raise ParameterError(f"text must be one of {', '.join(FEATURE_REMARKS)}, got {text!r}")
@@ -114,7 +115,8 @@ def _plan_for_sequences(
     if text is not None:
         raise ParameterError(
             f"text is for labels, but the elements are sequences, got {text!r}; "
-            'leave it out, or set task="labels"'
+            'leave it out, or set task="labels"',
+            advice={"task": "labels"},
         )
     given = tokens if isinstance(tokens, tuple | list) else (tokens, tokens)
     if len(given) != 2 or not {*given} <= {*TOKEN_REMARKS, None}:
@@ -187,7 +189,8 @@ def _readable_as_sequences(columns: Columns) -> Columns:
     names = ", ".join(f"{column.name} ({column.kind})" for column in inputs)
     raise DataError(
         "a model of sequences reads one text, one list of tokens, or only numbers and vectors, "
-        f"but the inputs are {names}; name fewer inputs, or choose the task labels"
+        f"but the inputs are {names}; name fewer inputs, or choose the task labels",
+        advice={"inputs": None, "task": "labels"},
     )
 
 

@@ -14,9 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from setlearn.errors import DataError, NotFittedError, ParameterError
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes
-from setlearn.rules.steps import Pick, Steps
+from setlearn.parameter_checks import same_setting
+from setlearn.rules.steps import Pick, Steps, best_first
 
-__all__ = ["Rule"]
+__all__ = ["Rule", "check_positive"]
 
 SPELLED = {"lam": "λ"}
 """Parameters that people know by another name."""
@@ -251,6 +252,18 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
         adjusted: Self = rule
         return adjusted
 
+    def adjustable_values(self) -> dict[str, Any]:
+        """The values of the parameters in ``adjustable``, learned or given.
+
+        Examples
+        --------
+        >>> from setlearn.rules import Threshold
+        >>> Threshold(0.4, min_size=1).adjustable_values()
+        {'cut': 0.4, 'min_size': 1}
+        """
+        given = self.get_params(deep=False)
+        return {name: getattr(self, f"{name}_", given[name]) for name in self.adjustable}
+
     def facts(self) -> dict[str, Any]:
         """What was learned for the parameters, as plain numbers for model cards."""
         learned = {name: getattr(self, f"{name}_", None) for name in self.get_params(deep=False)}
@@ -364,36 +377,3 @@ def check_positive(nodes: Nodes, positive: Mask) -> None:
         raise DataError(
             "some right choices are not available; mark as right only choices of that point"
         )
-
-
-def best_first(scores: FloatArray, among: BoolArray) -> list[int]:
-    """The choices in a mask, by falling score; ties keep their order.
-
-    Parameters
-    ----------
-    scores : array, shape (V,)
-    among : array of bool, shape (V,)
-        The choices to list.
-
-    Returns
-    -------
-    list of int
-        Indices into ``scores``.
-    """
-    order = np.argsort(-scores, kind="stable")
-    return [int(choice) for choice in order[among[order]]]
-
-
-def same_setting(value: Any, other: Any) -> bool:
-    """Whether two values of a parameter are the same.
-
-    Parameters
-    ----------
-    value, other : object
-        Single values, lists or arrays.
-
-    Returns
-    -------
-    bool
-    """
-    return value is other or bool(np.array_equal(value, other))

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from setlearn.nodes import FloatArray
+import numpy as np
 
-__all__ = ["Pick", "Steps"]
+from setlearn.nodes import BoolArray, FloatArray
+
+__all__ = ["Pick", "Steps", "best_first"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,3 +43,21 @@ class Steps:
         """The same steps with these choices in the memory from the start."""
         picks = [replace(pick, memory=(*known, *pick.memory)) for pick in self.picks]
         return replace(self, picks=tuple(picks))
+
+
+def best_first(scores: FloatArray, among: BoolArray) -> list[int]:
+    """The choices in a mask, by falling score; ties keep their order.
+
+    Parameters
+    ----------
+    scores : array, shape (V,)
+    among : array of bool, shape (V,)
+        The choices to list.
+
+    Returns
+    -------
+    list of int
+        Indices into ``scores``.
+    """
+    order = np.argsort(-scores, kind="stable")
+    return [int(choice) for choice in order[among[order]]]

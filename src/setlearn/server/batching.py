@@ -11,7 +11,7 @@ from typing import Any
 
 from setlearn.server.monitoring import Metrics
 from setlearn.server.problems import Problem
-from setlearn.server.served_model import Ask, Refusal
+from setlearn.server.served_model import Answer, Ask, Refusal
 from setlearn.server.settings import Limits
 from setlearn.server.workers import Worker, WorkerDied
 
@@ -22,7 +22,7 @@ __all__ = ["Batcher"]
 class _Waiting:
     model: str
     ask: Ask
-    answer: asyncio.Future[Any]
+    answer: asyncio.Future[Answer | Refusal]
 
     @property
     def batch_key(self) -> tuple[Any, ...]:
@@ -73,7 +73,7 @@ class Batcher:
             worker.stop()
         self._threads.shutdown()
 
-    async def answer(self, model: str, ask: Ask) -> Any:
+    async def answer(self, model: str, ask: Ask) -> Answer:
         """Queue a request, and wait for its answer.
 
         Parameters
@@ -84,8 +84,7 @@ class Batcher:
 
         Returns
         -------
-        list
-            One entry per input.
+        Answer
 
         Raises
         ------

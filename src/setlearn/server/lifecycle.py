@@ -100,7 +100,8 @@ def _listen(settings: Settings) -> socket.socket:
         listening.close()
         raise ParameterError(
             f"the server cannot listen at {settings.host}:{settings.port} "
-            f"({error.strerror or error}); choose another host or port"
+            f"({error.strerror or error}); choose another host or port",
+            advice={"host": None, "port": None},
         ) from error
     return listening
 

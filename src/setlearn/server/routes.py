@@ -19,7 +19,7 @@ from setlearn.server.batching import Batcher
 from setlearn.server.gate import RequestShape, StrictRoute
 from setlearn.server.monitoring import Metrics
 from setlearn.server.problems import Problem, described_problems
-from setlearn.server.served_model import Ask
+from setlearn.server.served_model import Answer, Ask
 from setlearn.server.settings import Settings
 
 __all__ = ["make_routers"]
@@ -41,6 +41,17 @@ Inputs: TypeAlias = Annotated[
 ModelName: TypeAlias = Annotated[
     str | None,
     Field(description="A name from GET /v1/models. The default is the first one.", examples=[None]),
+]
+Truncated: TypeAlias = Annotated[
+    list[bool],
+    Field(
+        description=(
+            "For each input, whether a limit of the model (`max_length`, `max_size` or "
+            "`max_nodes`) cut its answer off, so that elements may be missing. Always false for "
+            "labels, which have no such limits."
+        ),
+        examples=[[False]],
+    ),
 ]
 KnownSets: TypeAlias = Annotated[
     list[list[Element]],
@@ -110,6 +121,7 @@ class PredictAnswer(BaseModel):
 
     model: str
     predictions: Annotated[list[list[Element]], Field(examples=[[["fish", "grill"]]])]
+    truncated: Truncated
 
 
 class RankedElement(BaseModel):
@@ -124,6 +136,7 @@ class RankAnswer(BaseModel):
 
     model: str
     rankings: list[list[RankedElement]]
+    truncated: Truncated
 
 
 class TraceAnswer(BaseModel):
@@ -217,7 +230,7 @@ def _answer_routes(settings: Settings, batcher: Batcher, token: Sequence[Depends
         tags=["answers"],
     )
 
-    async def answer(request: PredictRequest, operation: Any, **options: Any) -> tuple[str, Any]:
+    async def answer(request: PredictRequest, operation: Any, **options: Any) -> tuple[str, Answer]:
         name = _existing_name(request.model, settings)
         margin = None if request.rule is None else (request.rule.lam, request.rule.rho)
         ask = Ask(operation, request.inputs, margin=margin, **options)
@@ -227,25 +240,25 @@ def _answer_routes(settings: Settings, batcher: Batcher, token: Sequence[Depends
     @router.post("/predict", response_model=PredictAnswer)
     async def predict(request: PredictRequest) -> dict[str, Any]:
         """Predict the set of each input."""
-        name, sets = await answer(request, Ask.predict)
-        return {"model": name, "predictions": sets}
+        name, (sets, truncated) = await answer(request, Ask.predict)
+        return {"model": name, "predictions": sets, "truncated": truncated}
 
     @router.post("/rank", response_model=RankAnswer)
     async def rank(request: RankRequest) -> dict[str, Any]:
         """List the elements of each input with their scores, best first."""
-        name, rankings = await answer(request, Ask.rank, top=request.top)
-        return {"model": name, "rankings": rankings}
+        name, (rankings, truncated) = await answer(request, Ask.rank, top=request.top)
+        return {"model": name, "rankings": rankings, "truncated": truncated}
 
     @router.post("/complete", response_model=PredictAnswer)
     async def complete(request: CompleteRequest) -> dict[str, Any]:
         """Given some elements of each set, predict the others."""
-        name, sets = await answer(request, Ask.complete, known=request.known)
-        return {"model": name, "predictions": sets}
+        name, (sets, truncated) = await answer(request, Ask.complete, known=request.known)
+        return {"model": name, "predictions": sets, "truncated": truncated}
 
     @router.post("/trace", response_model=TraceAnswer)
     async def trace(request: TraceRequest) -> dict[str, Any]:
         """Show step by step how the set of each input is built, and why it ends there."""
-        name, traces = await answer(request, Ask.trace, known=request.known)
+        name, (traces, _) = await answer(request, Ask.trace, known=request.known)
         return {"model": name, "traces": traces}
 
     return router

@@ -6,18 +6,18 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from setlearn.errors import SetlearnError
+from setlearn.errors import SetlearnError, TruncationWarning
 from setlearn.files.plain_values import plain
 from setlearn.persistence import SavedModel, read_model
 from setlearn.records import RecordModel, reading_x
 from setlearn.rules import Margin, Rule
 from setlearn.server.monitoring import write_log_line
 
-__all__ = ["Ask", "Refusal", "ServedModel"]
+__all__ = ["Answer", "Ask", "Refusal", "ServedModel"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,21 @@ class Ask:
         ]
 
 
+class Answer(NamedTuple):
+    """The answer to a request.
+
+    Attributes
+    ----------
+    entries : list
+        What was asked for, one entry per input.
+    truncated : list of bool
+        Whether a limit of the model cut the set off, one per input. A trace says this itself.
+    """
+
+    entries: list[Any]
+    truncated: list[bool]
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """Why a request cannot be answered. The message repeats nothing of the input."""
@@ -122,12 +137,12 @@ class ServedModel:
     def describe(self) -> dict[str, Any]:
         """What GET /v1/model answers, except for the name."""
         rule = self.model.rule_
-        lam = getattr(rule, "lam_", None)
+        lam = rule.adjustable_values().get("lam")
         return {
             "task": self.model.task,
             "rule": repr(rule),
             "lam": None if lam is None else np.asarray(lam).tolist(),
-            "lam_space": getattr(rule, "space", None),
+            "lam_space": rule.get_params(deep=False).get("space"),
             "classes": plain(self.model.elements_),
             "reads": self._columns(),
             "examples": self.saved.about.get("examples", []),
@@ -136,7 +151,7 @@ class ServedModel:
             "card": self.saved.card,
         }
 
-    def answer(self, asks: Sequence[Ask]) -> list[Any]:
+    def answer(self, asks: Sequence[Ask]) -> list[Answer | Refusal]:
         """Answer requests that have the same ``batch_key``, in one call.
 
         If that fails, each of them is tried alone, so that a bad request does not spoil the
@@ -144,28 +159,34 @@ class ServedModel:
 
         Returns
         -------
-        list
-            One answer (a list with one entry per input) or `Refusal` per request.
+        list of Answer or Refusal
+            One per request.
         """
         try:
-            return self._answer_together(asks)
+            return [*self._answer_together(asks)]
         except Exception:
             return [self._answer_alone(ask) for ask in asks]
 
-    def _answer_together(self, asks: Sequence[Ask]) -> list[Any]:
+    def _answer_together(self, asks: Sequence[Ask]) -> list[Answer]:
         batch = replace(
             asks[0],
             inputs=[x for ask in asks for x in ask.inputs],
             known=[known for ask in asks for known in ask.known_lists],
         )
         model = self.model if batch.margin is None else self._under_margin(*batch.margin)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about sets that were cut off, which traces show
-            answers = batch.operation(batch, model)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            entries = batch.operation(batch, model)
+        truncated = [False] * len(entries)
+        for warning in caught:
+            if isinstance(warning.message, TruncationWarning):
+                for sample in warning.message.samples:
+                    truncated[sample] = True
         ends = np.cumsum([len(ask.inputs) for ask in asks])
-        return [answers[end - len(ask.inputs) : end] for ask, end in zip(asks, ends, strict=True)]
+        parts = [slice(end - len(ask.inputs), end) for ask, end in zip(asks, ends, strict=True)]
+        return [Answer(entries[part], truncated[part]) for part in parts]
 
-    def _answer_alone(self, ask: Ask) -> Any:
+    def _answer_alone(self, ask: Ask) -> Answer | Refusal:
         try:
             if ask.margin is not None:
                 self._under_margin(*ask.margin)
@@ -184,10 +205,10 @@ class ServedModel:
     def _under_margin(self, lam: float, rho: float) -> RecordModel:
         """The model under a margin with these λ and ρ.
 
-        If its own rule is a margin, everything else that the rule has learned stays.
+        If its own rule has a λ and a ρ, everything else that the rule has learned stays.
         """
         rule: Rule = self.model.rule_
-        if {"lam", "rho"} <= rule.get_params(deep=False).keys():
+        if {"lam", "rho"}.issubset(rule.adjustable):
             rule = rule.adjusted(lam=lam, rho=rho)
         else:
             rule = Margin(lam, rho=rho, min_size=1)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from setlearn.errors import ModelError, SetlearnError
-from setlearn.server.served_model import Ask, ServedModel
+from setlearn.server.served_model import Answer, Ask, Refusal, ServedModel
 from setlearn.server.settings import Settings
 
 __all__ = ["Worker", "WorkerDied", "start_workers"]
@@ -65,7 +65,7 @@ class Worker:
         self.launch()
         self.descriptions()
 
-    def ask(self, model: str, asks: Sequence[Ask]) -> list[Any]:
+    def ask(self, model: str, asks: Sequence[Ask]) -> list[Answer | Refusal]:
         """Get the answers to some requests.
 
         Parameters
@@ -90,7 +90,7 @@ class Worker:
             self._connection.send((model, list(asks)))
         except OSError as error:
             raise WorkerDied from error
-        answers: list[Any] = self._receive()
+        answers: list[Answer | Refusal] = self._receive()
         return answers
 
     def kill(self) -> None:

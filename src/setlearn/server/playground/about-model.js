@@ -3,10 +3,10 @@
 import { make } from "./dom.js";
 
 /** The question that the model answers, if its author gave one; what it predicts; its rule. */
-export function modelLine({ task, classes, rule, about }) {
+export function modelLine({ classes, facts, rule, about }) {
   const question = typeof about.question === "string" ? `${about.question} ` : "";
-  const what = task === "labels" ? `sets of labels (${classes.length} labels)` : "sets of sequences";
-  return `${question}Predicts ${what}. Rule: ${rule}.`;
+  const number = classes ? ` (${classes.length} labels)` : "";
+  return `${question}Predicts ${facts.task}${number}. Rule: ${rule}.`;
 }
 
 /** Facts and figures as a list of terms; nested names are joined. */

@@ -109,7 +109,7 @@ async function askOnce(step) {
   const trace = await getTrace(request);
   if (asked !== model) return; // another model was chosen meanwhile
   byId("problem").hidden = true;
-  const makeSteps = asked.task === "labels" ? labelSteps : sequenceSteps;
+  const makeSteps = trace.branches ? sequenceSteps : labelSteps; // a tree, or a list of steps
   const steps = makeSteps(trace, { known, toggle: toggleKnown });
   shown = { request, trace, steps, step: 0 };
   byId("result").hidden = false;

@@ -117,7 +117,7 @@ const spelled = (node) => node.prefix || "(empty)";
 const count = (nodes, holds) => nodes.filter(holds).length;
 
 function ending({ truncated }, nFinished) {
-  if (truncated) return "a limit on length or size cut something off";
+  if (truncated) return "a limit of the model cut the search off, so sequences may be missing";
   if (nFinished === 0) return "the rule kept no branch to its end";
   return "every branch has ended";
 }
