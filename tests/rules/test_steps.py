@@ -109,3 +109,12 @@ def test_known_choices_come_first_in_the_memory():
     steps = Threshold(0.4).steps(Nodes.roots(np.array([[0.5, 0.1]])), list("ab")).after([7])
     assert [pick.memory for pick in steps.picks] == [(7, 0), (7, 0)]
     assert steps.columns == ("probability", "cut")
+
+
+@pytest.mark.parametrize("lam", [5e-324, 1e-308, 0.0])
+def test_a_tiny_lambda_ends_at_once(lam):
+    known = np.array([[True, True, False, False]])
+    node = Nodes.roots(np.array([[1.0, 0.9, 0.0, 0.0]]), known)
+    rule = Margin(lam, rho=0.3)
+    assert rule.accept(node).tolist() == known.tolist()
+    assert set(rule.steps(node, list("abcd")).picks[-1].memory) == {0, 1}

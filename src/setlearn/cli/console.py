@@ -155,6 +155,15 @@ def handled_errors(output: OutputOptions, options: Sequence[Any]) -> Iterator[No
     output : OutputOptions
     options : sequence of typer's options
         Those of the verb. The line names the ones that follow the advice of an error.
+
+    Returns
+    -------
+    context manager
+
+    Raises
+    ------
+    typer.Exit
+        With the exit code of the error.
     """
     try:
         yield

@@ -24,6 +24,9 @@ __all__ = ["Margin"]
 
 SPACES = ("probability", "log")
 
+MOST_REPEATS = 1e15
+"""More repeats are counted as this many, so that sums of them stay finite."""
+
 LEAST_PROBABILITY = 1e-10
 """On the log scale, lower probabilities count as this one: log 0 would be -inf."""
 
@@ -364,7 +367,7 @@ def _repeats_before(scores: FloatArray, score: FloatArray, lam: FloatArray) -> F
     """
     lam, score = lam[:, None], score[:, None]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        count = np.floor((scores - score) / lam)
+        count = np.minimum(np.floor((scores - score) / lam), MOST_REPEATS)
         # The division may round across a tie; the products that the loop compares decide. A λ
         # too small to change the floats leaves them tied.
         count = np.maximum(count - (scores - count * lam < score), 0)
