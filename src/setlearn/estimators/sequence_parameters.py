@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from copy import deepcopy
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import _is_fitted
 
 from setlearn.errors import DataError, KindError, ParameterError
 from setlearn.generate import Bounds
-from setlearn.networks import network_named
-from setlearn.networks.training_settings import Training, TrainingPlan
 from setlearn.parameter_checks import check_count
 from setlearn.rules import Margin, Rule, Threshold
-from setlearn.scorers.base import Scorer
 from setlearn.set_reading import LabelSets
 from setlearn.trie import Trie
 from setlearn.vocabulary import Split, Tokeniser, Vocabulary
@@ -29,20 +23,9 @@ __all__ = [
     "check_rule",
     "check_same_length",
     "default_rule",
-    "gives_marginals",
-    "held_out_share",
-    "is_fitted_scorer",
     "learned_bounds",
-    "own_copy",
-    "recipe_or_scorer",
     "tokenisers_of",
-    "training_plan",
 ]
-
-DEFAULT_NETWORK = "transformer"
-
-PASSES = 20
-"""How often a network without early stopping sees each sample, at least."""
 
 ROOM = 4
 """How many times as many prefixes as the largest training set a predicted set may have."""
@@ -56,43 +39,6 @@ def tokenisers_of(tokens: Split | tuple[Split, Split]) -> tuple[Tokeniser, Token
             f"tokens must be one way to split or a pair (for inputs, for elements), got {pair!r}"
         )
     return Tokeniser(pair[0]), Tokeniser(pair[1])
-
-
-def recipe_or_scorer(network: Any) -> Any:
-    """A recipe, which can build a network, or a scorer that the user passed.
-
-    Raises
-    ------
-    ParameterError
-        If the value is neither, nor the name of a network.
-    """
-    if network is None or isinstance(network, str):
-        return network_named(network or DEFAULT_NETWORK)
-    if isinstance(network, type) or not (hasattr(network, "build") or isinstance(network, Scorer)):
-        raise ParameterError(
-            "network must be a name, a recipe with a method build(n_choices=, n_tokens=, "
-            "n_features=, copies=None) such as setlearn.networks.LSTM(), or a scorer with the "
-            f"methods start and advance (setlearn.scorers.Scorer), got {network!r}"
-        )
-    loss = getattr(network, "loss", "sequence")
-    if hasattr(network, "build") and loss not in ("node", "sequence"):
-        raise ParameterError(f'loss must be "node" or "sequence", got {loss!r}')
-    return network
-
-
-def gives_marginals(model: Any) -> bool:
-    """Whether a recipe's network, or a scorer, gives each sequence a probability of its own."""
-    return getattr(model, "loss", None) == "node" or bool(getattr(model, "gives_marginals", False))
-
-
-def is_fitted_scorer(scorer: Any) -> bool:
-    """Whether a scorer has nothing to learn, or has learned it already."""
-    return not hasattr(scorer, "fit") or bool(_is_fitted(scorer))
-
-
-def own_copy(scorer: Any) -> Any:
-    """A copy of a scorer that can be fitted without changing the user's."""
-    return clone(scorer) if hasattr(scorer, "get_params") else deepcopy(scorer)
 
 
 def default_rule(gives_marginals: bool) -> Rule:
@@ -140,50 +86,6 @@ def check_rule(rule: Any, n_positions: int, *, gives_marginals: bool) -> Rule:
         )
     new_rule: Rule = clone(rule)
     return new_rule
-
-
-def training_plan(training: Training, recipe: Any, n_samples: int) -> TrainingPlan:
-    """How to train: what is given, and otherwise what suits the network and the data.
-
-    Parameters
-    ----------
-    training : Training
-    recipe : NetworkRecipe, or an object with a method ``build``
-        Without an attribute ``suited_training``, the settings of "lstm" are used.
-    n_samples : int
-        The number of samples to train on, without those held out.
-
-    Returns
-    -------
-    TrainingPlan
-    """
-    # A recipe that does not say what suits it is trained as in the paper.
-    suited = getattr(recipe, "suited_training", None) or network_named("lstm").suited_training
-    plan = training.plan(suited)
-    if training.max_steps is None and plan.schedule == "one-cycle":
-        # Nothing stops such a training early, so it must be long enough for the data.
-        plan = replace(plan, max_steps=max(plan.max_steps, plan.steps_for(PASSES, n_samples)))
-    return plan
-
-
-def held_out_share(training: Training, rule: Rule, *, stops_early: bool) -> float:
-    """The share of samples to hold out: as given, or a fifth if something is learned from it.
-
-    Parameters
-    ----------
-    training : Training
-    rule : Rule
-    stops_early : bool
-        Whether training stops when the loss of held-out samples no longer falls.
-
-    Returns
-    -------
-    float
-        A share between 0 and 1; with 0, no samples are held out.
-    """
-    if training.validation is not None:
-        return training.validation
-    return 0.2 if rule.needs_fit or stops_early else 0.0
 
 
 def check_bounds(max_length: int | None, max_size: int, max_nodes: int | None) -> None:

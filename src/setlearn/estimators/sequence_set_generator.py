@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import check_random_state
 
 from setlearn.errors import ParameterError
 from setlearn.estimators.sequence_parameters import (
@@ -17,54 +16,20 @@ from setlearn.estimators.sequence_parameters import (
     check_lengths,
     check_rule,
     check_same_length,
-    gives_marginals,
-    held_out_share,
-    is_fitted_scorer,
     learned_bounds,
-    own_copy,
-    recipe_or_scorer,
     tokenisers_of,
-    training_plan,
 )
 from setlearn.estimators.sequence_predictor import SequencePredictor, check_targets, scored_trees
+from setlearn.estimators.sequence_problem import ScorerSource, SequenceProblem, scorer_source
 from setlearn.generate import Bounds
 from setlearn.networks.training_settings import Training, TrainsNetwork
-from setlearn.nodes import IntArray
 from setlearn.rules import Rule
 from setlearn.savable import savable
-from setlearn.scorers.base import InjectedScorer, TokenScorer
-from setlearn.sequence_inputs import learn_inputs
-from setlearn.trie import Sequences, Trie
+from setlearn.scorers.base import TokenScorer
+from setlearn.trie import Trie
 from setlearn.vocabulary import Split, Vocabulary, read_elements
 
 __all__ = ["SequenceSetGenerator"]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Problem:
-    """What ``fit`` was given, read and checked."""
-
-    X: Any
-    model: Any  # a recipe, or a scorer
-    vocabulary: Vocabulary
-    sequences: Sequences
-    trie: Trie
-    rule: Rule
-    bounds: Bounds
-    training: Training
-
-    def part(self, samples: IntArray) -> tuple[Any, Trie]:
-        """The inputs and trees of some samples."""
-        return _safe_indexing(self.X, samples), self.trie.take(samples)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _FittedScorer:
-    """A scorer, how its training went, and the samples that it has not seen."""
-
-    scorer: TokenScorer
-    history: list[Any]
-    held_out: IntArray
 
 
 @savable(
@@ -176,10 +141,9 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         -------
         self
         """
-        problem = self._read_problem(X, y)
-        rng = check_random_state(self.random_state)
-        has_recipe = hasattr(problem.model, "build")
-        fitted = (self._train_network if has_recipe else self._fit_scorer)(problem, rng)
+        source = scorer_source(self.network)
+        problem = self._read_problem(X, y, source)
+        fitted = source.fit(problem, check_random_state(self.random_state))
         rule, held_out = self._seeded(problem.rule), fitted.held_out
         if rule.needs_fit:
             samples = held_out if len(held_out) else np.arange(problem.trie.n_samples)
@@ -191,10 +155,10 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         self._set_rule(rule)
         return self
 
-    def _read_problem(self, X: Any, y: Any) -> _Problem:
+    def _read_problem(self, X: Any, y: Any, source: ScorerSource) -> SequenceProblem:
         """Read and check everything before anything costly starts."""
-        X, model, training = as_list(X, "X"), recipe_or_scorer(self.network), self._training()
-        of_elements = tokenisers_of(self.tokens)[1]
+        X, training = as_list(X, "X"), self._training()
+        of_inputs, of_elements = tokenisers_of(self.tokens)
         check_bounds(self.max_length, self.max_size, self.max_nodes)
         if training.checkpoint is not None and self.random_state is None:
             raise ParameterError(
@@ -203,62 +167,22 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
             )
         sets = read_elements(as_list(y, "y"), of_elements, "y")
         check_same_length(len(X), len(sets))
-        vocabulary = getattr(model, "vocabulary", None) or Vocabulary.learn(sets, of_elements)
+        vocabulary = source.vocabulary or Vocabulary.learn(sets, of_elements)
         check_targets(sets, vocabulary)
         check_lengths(sets, vocabulary, self.max_length)
         sequences = vocabulary.encode(sets)
         trie = Trie.of(sequences, len(sets))
         n_positions = int(trie.depth.max()) + 1
-        rule = check_rule(self.rule, n_positions, gives_marginals=gives_marginals(model))
+        rule = check_rule(self.rule, n_positions, gives_marginals=source.gives_marginals)
         bounds = learned_bounds(trie, self.max_size)
-        return _Problem(X, model, vocabulary, sequences, trie, rule, bounds, training)
-
-    def _train_network(self, problem: _Problem, rng: np.random.RandomState) -> _FittedScorer:
-        """Build the recipe's network, and train it on all samples but those held out."""
-        # torch is imported only where a network is really used.
-        from setlearn.estimators.sequence_training import SequenceTraining, new_scorer
-
-        plan = training_plan(problem.training, problem.model, len(problem.X))
-        reader = learn_inputs(problem.X, tokenisers_of(self.tokens)[0])
-        inputs = reader.read(problem.X)
-        scorer = new_scorer(
-            problem.model,
-            reader,
-            problem.vocabulary,
-            inputs,
-            device=problem.training.device,
-            seed=int(rng.randint(2**31 - 1)),
-        )
-        network = SequenceTraining(scorer, inputs, problem.sequences, problem.trie, problem.bounds)
-        stops_early = plan.schedule == "constant"
-        share = held_out_share(problem.training, problem.rule, stops_early=stops_early)
-        network.hold_out(share, rng)
-        problem.rule.check_samples(len(network.held_out))
-        history = network.fit(plan, problem.training, rng)
-        return _FittedScorer(scorer, history, network.held_out)
-
-    def _fit_scorer(self, problem: _Problem, rng: np.random.RandomState) -> _FittedScorer:
-        """Use a scorer that was passed, after training a copy of it if it is not trained yet."""
-        from setlearn.networks.training_loop import hold_out
-
-        everything = np.arange(problem.trie.n_samples)
-        scorer: Any = problem.model
-        held_out: IntArray = everything
-        if not is_fitted_scorer(scorer):
-            share = held_out_share(problem.training, problem.rule, stops_early=False)
-            train, held_out = hold_out(everything, share, rng)
-            scorer = own_copy(scorer)
-            scorer.fit(*problem.part(train))
-        problem.rule.check_samples(len(held_out))
-        wrapped = InjectedScorer.for_inputs(scorer, problem.vocabulary, problem.X)
-        return _FittedScorer(wrapped, [], held_out)
+        return SequenceProblem(X, of_inputs, vocabulary, sequences, trie, rule, bounds, training)
 
     def _training(self) -> Training:
         training = super()._training()
         if self.max_steps is None:
             return training
         warnings.warn(
-            "max_steps is deprecated since setlearn 0.2; use training=Training(max_steps=...)",
+            "max_steps is deprecated since setlearn 0.1; use training=Training(max_steps=...)",
             FutureWarning,
             stacklevel=4,
         )

@@ -1,0 +1,218 @@
+"""What `SequenceSetGenerator.fit` is given, and the two ways from there to a fitted scorer."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _is_fitted
+
+from setlearn.errors import ParameterError
+from setlearn.generate import Bounds
+from setlearn.networks import network_named
+from setlearn.networks.training_settings import Training, TrainingPlan
+from setlearn.nodes import IntArray
+from setlearn.rules import Rule
+from setlearn.scorers.base import InjectedScorer, Scorer, TokenScorer
+from setlearn.sequence_inputs import learn_inputs
+from setlearn.trie import Sequences, Trie
+from setlearn.vocabulary import Tokeniser, Vocabulary
+
+__all__ = [
+    "FittedScorer",
+    "NewNetwork",
+    "PassedScorer",
+    "ScorerSource",
+    "SequenceProblem",
+    "scorer_source",
+]
+
+DEFAULT_NETWORK = "transformer"
+
+PASSES = 20
+"""How often a network without early stopping sees each sample, at least."""
+
+HELD_OUT = 0.2
+"""The share of samples that is held out if something is learned from them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SequenceProblem:
+    """Inputs and sets of sequences, with what is to be fitted on them."""
+
+    X: Any
+    input_tokeniser: Tokeniser
+    vocabulary: Vocabulary
+    sequences: Sequences
+    trie: Trie
+    rule: Rule
+    bounds: Bounds
+    training: Training
+
+    def part(self, samples: IntArray) -> tuple[Any, Trie]:
+        """The inputs and trees of some samples."""
+        return _safe_indexing(self.X, samples), self.trie.take(samples)
+
+    def held_out_share(self, *, stops_early: bool) -> float:
+        """The share of samples to hold out: as given, or a fifth if something is learned from it.
+
+        ``stops_early`` says that training stops by its held-out samples.
+        """
+        if self.training.validation is not None:
+            return self.training.validation
+        return HELD_OUT if self.rule.needs_fit or stops_early else 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FittedScorer:
+    """A scorer, how its training went, and the samples that it has not seen."""
+
+    scorer: TokenScorer
+    history: list[Any]
+    held_out: IntArray
+
+
+class ScorerSource(ABC):
+    """Where a fitted scorer comes from."""
+
+    @property
+    def vocabulary(self) -> Vocabulary | None:
+        """The vocabulary that the scorer brings along; None if it is learned from the sets."""
+        return None
+
+    @property
+    @abstractmethod
+    def gives_marginals(self) -> bool:
+        """Whether a sequence's score will be its own probability to be in the set."""
+
+    @abstractmethod
+    def fit(self, problem: SequenceProblem, rng: np.random.RandomState) -> FittedScorer:
+        """Train on all samples but those held out.
+
+        Parameters
+        ----------
+        problem : SequenceProblem
+        rng : RandomState
+
+        Returns
+        -------
+        FittedScorer
+        """
+
+
+class NewNetwork(ScorerSource):
+    """A recipe: the network is built and trained here.
+
+    Parameters
+    ----------
+    recipe : NetworkRecipe, or an object with a method ``build``
+    """
+
+    def __init__(self, recipe: Any) -> None:
+        self.recipe = recipe
+        self.loss = getattr(recipe, "loss", "sequence")
+        if self.loss not in ("node", "sequence"):
+            raise ParameterError(f'loss must be "node" or "sequence", got {self.loss!r}')
+
+    @property
+    def gives_marginals(self) -> bool:
+        """After the loss "node" every sequence has a probability of its own."""
+        return bool(self.loss == "node")
+
+    def fit(self, problem: SequenceProblem, rng: np.random.RandomState) -> FittedScorer:
+        """Build the network, and train it on all samples but those held out."""
+        # torch is imported only where a network is really used.
+        from setlearn.estimators.sequence_training import SequenceTraining, new_scorer
+
+        training = problem.training
+        plan = self._training_plan(training, len(problem.X))
+        reader = learn_inputs(problem.X, problem.input_tokeniser)
+        inputs = reader.read(problem.X)
+        scorer = new_scorer(
+            self.recipe,
+            reader,
+            problem.vocabulary,
+            inputs,
+            device=training.device,
+            seed=int(rng.randint(2**31 - 1)),
+        )
+        network = SequenceTraining(scorer, inputs, problem.sequences, problem.trie, problem.bounds)
+        network.hold_out(problem.held_out_share(stops_early=plan.schedule == "constant"), rng)
+        problem.rule.check_samples(len(network.held_out))
+        history = network.fit(plan, training, rng)
+        return FittedScorer(scorer, history, network.held_out)
+
+    def _training_plan(self, training: Training, n_samples: int) -> TrainingPlan:
+        """How to train: what is given, and otherwise what suits the network and the data."""
+        # A recipe that does not say what suits it is trained as in the paper.
+        suited = getattr(self.recipe, "suited_training", None)
+        plan = training.plan(suited or network_named("lstm").suited_training)
+        if training.max_steps is None and plan.schedule == "one-cycle":
+            # Nothing stops such a training early, so it must be long enough for the data.
+            plan = replace(plan, max_steps=max(plan.max_steps, plan.steps_for(PASSES, n_samples)))
+        return plan
+
+
+class PassedScorer(ScorerSource):
+    """A scorer that the user passed: a copy of it is trained, unless it is trained already.
+
+    Parameters
+    ----------
+    scorer : Scorer
+    """
+
+    def __init__(self, scorer: Any) -> None:
+        self.scorer = scorer
+
+    @property
+    def vocabulary(self) -> Vocabulary | None:
+        """The scorer's own, if it has one."""
+        vocabulary: Vocabulary | None = getattr(self.scorer, "vocabulary", None)
+        return vocabulary
+
+    @property
+    def gives_marginals(self) -> bool:
+        """What the scorer says of itself."""
+        return bool(getattr(self.scorer, "gives_marginals", False))
+
+    def fit(self, problem: SequenceProblem, rng: np.random.RandomState) -> FittedScorer:
+        """Train a copy of the scorer, if it has something to learn."""
+        from setlearn.networks.training_loop import hold_out
+
+        scorer = self.scorer
+        held_out: IntArray = np.arange(problem.trie.n_samples)
+        if hasattr(scorer, "fit") and not _is_fitted(scorer):
+            share = problem.held_out_share(stops_early=False)
+            train, held_out = hold_out(held_out, share, rng)
+            scorer = clone(scorer) if hasattr(scorer, "get_params") else deepcopy(scorer)
+            scorer.fit(*problem.part(train))
+        problem.rule.check_samples(len(held_out))
+        wrapped = InjectedScorer.for_inputs(scorer, problem.vocabulary, problem.X)
+        return FittedScorer(wrapped, [], held_out)
+
+
+def scorer_source(network: Any) -> ScorerSource:
+    """What the parameter ``network`` stands for.
+
+    Raises
+    ------
+    ParameterError
+        If it is neither the name of a network, nor a recipe, nor a scorer.
+    """
+    if network is None or isinstance(network, str):
+        return NewNetwork(network_named(network or DEFAULT_NETWORK))
+    if not isinstance(network, type):
+        if hasattr(network, "build"):
+            return NewNetwork(network)
+        if isinstance(network, Scorer):
+            return PassedScorer(network)
+    raise ParameterError(
+        "network must be a name, a recipe with a method build(n_choices=, n_tokens=, "
+        "n_features=, copies=None) such as setlearn.networks.LSTM(), or a scorer with the "
+        f"methods start and advance (setlearn.scorers.Scorer), got {network!r}"
+    )
