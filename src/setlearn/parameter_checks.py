@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
 from setlearn.errors import ParameterError
 
-__all__ = ["check_count", "check_counts", "check_share", "same_setting"]
+__all__ = ["check_count", "check_counts", "check_share"]
 
 
 def check_count(name: str, value: object) -> None:
@@ -67,21 +66,6 @@ def check_share(name: str, value: object) -> None:
     is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not is_number or not 0 <= float(value) < 1:  # type: ignore[arg-type]  # a number by now
         raise ParameterError(f"{name} must be a number in [0, 1), got {value!r}")
-
-
-def same_setting(value: Any, other: Any) -> bool:
-    """Whether two values of a parameter are the same.
-
-    Parameters
-    ----------
-    value, other : object
-        Single values, lists or arrays.
-
-    Returns
-    -------
-    bool
-    """
-    return value is other or bool(np.array_equal(value, other))
 
 
 def _is_count(value: object) -> bool:

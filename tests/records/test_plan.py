@@ -10,7 +10,7 @@ from setlearn import SequenceSetGenerator, SetClassifier
 from setlearn.errors import DataError, ParameterError
 from setlearn.files import Row, open_rows
 from setlearn.records import plan_records
-from setlearn.records.texts import guess_split
+from setlearn.records.plan import guess_split
 from tests.records.table import rows_of
 
 DATA = os.environ.get("SETLEARN_DATA")

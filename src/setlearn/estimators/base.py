@@ -7,7 +7,7 @@ command line, the server, the experiments and user code never ask which one they
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from copy import copy
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias
 
@@ -19,7 +19,7 @@ from sklearn.utils.validation import _is_fitted
 from setlearn.errors import NotFittedError, ParameterError
 from setlearn.metrics import mean_f1
 from setlearn.nodes import Mask, Nodes
-from setlearn.parameter_checks import check_count, same_setting
+from setlearn.parameter_checks import check_count
 from setlearn.rules import Rule
 from setlearn.scorers.classifiers import with_seeds
 
@@ -315,7 +315,7 @@ class RuleHolder(SetPredictor):
             raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit(X, y) first")
         # It is not saved: a model that is loaded has the rule that it was fitted with.
         fitted_rule = vars(self).setdefault("fitted_rule_", _settings(self.rule))
-        if not _are_same(fitted_rule, _settings(self.rule)):
+        if fitted_rule != _settings(self.rule):
             raise ParameterError(
                 f"the rule was changed to {self.rule!r} after fit, but the fitted model uses "
                 f"{self.rule_!r}; call fit again, or use with_rule(rule), which keeps the scores"
@@ -349,17 +349,11 @@ def _settings(value: Any, path: str = "rule") -> dict[str, Any]:
     elif isinstance(value, list | tuple):
         parts = dict(enumerate(value))
     else:
-        return {path: value}
+        return {path: value.tolist() if isinstance(value, np.ndarray | np.generic) else value}
     settings: dict[str, Any] = {path: type(value)}
     for name, part in parts.items():
         settings |= _settings(part, f"{path}.{name}")
     return settings
-
-
-def _are_same(settings: Mapping[str, Any], others: Mapping[str, Any]) -> bool:
-    return settings.keys() == others.keys() and all(
-        same_setting(value, others[path]) for path, value in settings.items()
-    )
 
 
 def check_unknown(unknown: object) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sklearn.base import clone
 
@@ -12,15 +13,29 @@ from setlearn.errors import DataError, ParameterError
 from setlearn.estimators.base import RuleHolder, Task
 from setlearn.files import Row
 from setlearn.records.cells import Kind
-from setlearn.records.column_guesses import guess_columns
+from setlearn.records.column_guesses import guess_columns, sampled_rows
 from setlearn.records.columns import Column, as_rows, column_notes, read_columns
 from setlearn.records.model import RecordModel
 from setlearn.records.readers import FeatureReader, RecordReader, TextFeatures, TextReader
 from setlearn.records.target_guesses import guess_targets
 from setlearn.records.targets import TargetReader
-from setlearn.records.texts import TokenSplit, plan_texts
 
-__all__ = ["RecordPlan", "plan_records"]
+__all__ = ["RecordPlan", "TokenSplit", "guess_features", "guess_split", "plan_records"]
+
+TokenSplit: TypeAlias = Literal["char", "word"]
+Columns: TypeAlias = tuple[Column, ...]
+
+FEATURE_REMARKS: dict[TextFeatures, str] = {
+    "tfidf": "by TF-IDF of words",
+    "words": "by which words occur",
+    "chars": "by TF-IDF of characters",
+}
+TOKEN_REMARKS: dict[TokenSplit, str] = {"char": "by characters", "word": "by words"}
+
+SHARE_SPACED = 0.1
+"""If a smaller share of the texts has spaces, texts are not read by words."""
+SHARE_REPEATED = 0.75
+"""If a smaller share of all words are words seen at least twice, words are not tokens."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,6 +186,136 @@ def plan_records(
             f"there is no column to predict from: {ignored}; name some as inputs",
             advice={"inputs": None},
         )
-    texts = plan_texts(rows, columns, targets, text=text, tokens=tokens)
+    texts = TEXT_PLANNERS[targets.task](rows, columns, targets, text, tokens)
     notes += [*texts.notes, *column_notes(texts.columns)]
     return RecordPlan(texts.columns, targets, texts.features, texts.tokens, tuple(notes))
+
+
+class TextPlan(NamedTuple):
+    """How the texts among the inputs are read.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        All columns, with a remark on how texts are read.
+    features : dict
+        For labels: how each column of texts becomes features, by its name.
+    tokens : pair of {"char", "word"}, or None
+        For sequences: how inputs and elements are split.
+    notes : list of str
+        What was decided on the elements.
+    """
+
+    columns: Columns
+    features: dict[str, TextFeatures]
+    tokens: tuple[TokenSplit, TokenSplit] | None
+    notes: list[str]
+
+
+def _plan_for_labels(
+    rows: Sequence[Row], columns: Columns, targets: TargetReader, text: Any, tokens: Any
+) -> TextPlan:
+    if tokens is not None:
+        raise ParameterError(
+            f"tokens is for sequences, but the elements are labels, got {tokens!r}; "
+            'leave it out, or set task="sequences"',
+            advice={"task": "sequences"},
+        )
+    if text is not None and text not in FEATURE_REMARKS:
+        raise ParameterError(f"text must be one of {', '.join(FEATURE_REMARKS)}, got {text!r}")
+    features: dict[str, TextFeatures] = {
+        column.name: text or guess_features(_texts(rows, column))
+        for column in columns
+        if column.kind == "text"
+    }
+    remarks = {name: FEATURE_REMARKS[choice] for name, choice in features.items()}
+    return TextPlan(_with_remarks(columns, remarks), features, None, [])
+
+
+def _plan_for_sequences(
+    rows: Sequence[Row], columns: Columns, targets: TargetReader, text: Any, tokens: Any
+) -> TextPlan:
+    if text is not None:
+        raise ParameterError(
+            f"text is for labels, but the elements are sequences, got {text!r}; "
+            'leave it out, or set task="labels"',
+            advice={"task": "labels"},
+        )
+    given = tokens if isinstance(tokens, tuple | list) else (tokens, tokens)
+    if len(given) != 2 or not {*given} <= {*TOKEN_REMARKS, None}:
+        raise ParameterError(
+            f'tokens must be "char", "word" or a pair of them (for inputs and for elements), '
+            f"got {tokens!r}"
+        )
+    columns = _readable_as_sequences(columns)
+    text_columns = [column for column in columns if column.kind == "text"]
+    texts = [text for column in text_columns for text in _texts(rows, column)]
+    input_split = given[0] or guess_split(texts)
+    elements = {e for row in rows for e in targets.read(row) if isinstance(e, str)}
+    element_split = given[1] or guess_split(sorted(elements))
+    remarks = {column.name: TOKEN_REMARKS[input_split] for column in text_columns}
+    notes = [f"elements: {TOKEN_REMARKS[element_split]}"] if elements else []
+    return TextPlan(_with_remarks(columns, remarks), {}, (input_split, element_split), notes)
+
+
+TEXT_PLANNERS: dict[Task, Callable[..., TextPlan]] = {
+    "labels": _plan_for_labels,
+    "sequences": _plan_for_sequences,
+}
+
+
+def guess_split(texts: Sequence[str]) -> TokenSplit:
+    """Choose words if the texts have spaces and their words repeat, else characters.
+
+    Examples
+    --------
+    >>> guess_split(["a small cat", "a small dog", "a cat", "the dog", "the cat"])
+    'word'
+    >>> guess_split(["noun Aaron", "noun Abel", "noun Adam"])
+    'char'
+    """
+    counts = Counter(word for text in texts for word in text.split())
+    repeated = sum(count for count in counts.values() if count > 1)
+    return "word" if _are_spaced(texts) and repeated >= SHARE_REPEATED * counts.total() else "char"
+
+
+def guess_features(texts: Sequence[str]) -> TextFeatures:
+    """Choose TF-IDF of words if the texts have spaces, else of characters.
+
+    Examples
+    --------
+    >>> guess_features(["sun over the sea", "night"]), guess_features(["sunset", "seaside"])
+    ('tfidf', 'chars')
+    """
+    return "tfidf" if _are_spaced(texts) else "chars"
+
+
+def _are_spaced(texts: Sequence[str]) -> bool:
+    spaced = sum(len(text.split()) > 1 for text in texts)
+    return spaced > 0 and spaced >= SHARE_SPACED * len(texts)
+
+
+def _texts(rows: Sequence[Row], column: Column) -> list[str]:
+    """Return up to 5000 texts, without missing ones."""
+    cells = column.cells([rows[k] for k in sampled_rows(len(rows))])
+    return [text for cell in cells if (text := cell.text_or_empty())]
+
+
+def _readable_as_sequences(columns: Columns) -> Columns:
+    """Check that a sequence model can read the columns; a single category is read as a text."""
+    inputs = read_columns(columns)
+    if all(column.kind in ("number", "vector") for column in inputs):
+        return columns
+    if len(inputs) == 1 and inputs[0].kind != "bag":
+        kind: Kind = "tokens" if inputs[0].kind == "tokens" else "text"
+        return tuple(replace(c, kind=kind) if c is inputs[0] else c for c in columns)
+    names = ", ".join(f"{column.name} ({column.kind})" for column in inputs)
+    raise DataError(
+        "a model of sequences reads one text, one list of tokens, or only numbers and vectors, "
+        f"but the inputs are {names}; name fewer inputs, or choose the task labels",
+        advice={"inputs": None, "task": "labels"},
+    )
+
+
+def _with_remarks(columns: Columns, remarks: Mapping[str, str]) -> Columns:
+    return tuple(replace(c, remark=remarks.get(c.name, c.remark)) for c in columns)

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from setlearn.errors import DataError, NotFittedError, ParameterError
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes
-from setlearn.parameter_checks import same_setting
 from setlearn.rules.steps import Pick, Steps, best_first
 
 __all__ = ["Rule", "check_positive"]
@@ -236,7 +235,7 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
                     f"{type(self).__name__} has no parameter {name!r}; it has {sorted(own)}"
                 )
         changed = {
-            name: new for name, new in parameters.items() if not same_setting(own[name], new)
+            name: new for name, new in parameters.items() if not np.array_equal(own[name], new)
         }
         rule = copy(self).set_params(**changed)
         rule.check_parameters()

@@ -134,7 +134,8 @@ class Margin(Rule):
 
     def accept(self, nodes: Nodes) -> BoolArray:
         """Run the process at every choice point at once."""
-        self.check_parameters()
+        if not self.needs_fit:
+            self.check_parameters()
         lam, min_size, floor = self._lam_at(nodes), self._min_size_now(), self._floor_now()
         if self.rho == 0 and self.space == "probability" and nodes.available is None:
             kept = _within_margin(nodes.probabilities, nodes.known, lam)
