@@ -54,7 +54,16 @@ def test_sets_that_were_cut_off_are_reported(speller, words, folder, options):
     setlearn.save(model, folder / "cut-off")
     ended = run("predict", folder / "cut-off", words, *options)
     assert ended.code == 0
-    assert ended.err.startswith("setlearn: warning: 16 of 16 predicted sets were cut off")
+    assert ended.err.startswith("setlearn: warning: 16 predicted sets cut off at a limit")
+    assert ended.err.count("cut off") == 1
+
+
+def test_cut_off_sets_are_counted_over_all_batches(speller, words, folder, monkeypatch):
+    monkeypatch.setattr("setlearn.cli.answers.BATCH", 5)
+    model = setlearn.load(speller)
+    model.model.set_params(max_length=1)
+    setlearn.save(model, folder / "cut-off")
+    assert "16 predicted sets cut off" in run("predict", folder / "cut-off", words).err
 
 
 class TestTop:

@@ -121,8 +121,14 @@ def print_bad_rows(rows: Rows) -> None:
 
 @contextmanager
 def print_warnings() -> Iterator[None]:
-    """Print each different warning of the block once, as one line."""
+    """Print each different warning of the block once, as one line.
+
+    Sets that were cut off are counted over all batches of a file, and reported at the end.
+    """
+    from setlearn.errors import TruncationWarning
+
     printed: set[str] = set()
+    cut_off: list[int] = []
 
     def print_once(
         message: Warning | str,
@@ -133,7 +139,9 @@ def print_warnings() -> Iterator[None]:
         line: str | None = None,
     ) -> None:
         # Warnings of other packages are for programmers; users of a terminal cannot act on them.
-        if category.__module__.startswith("setlearn") and str(message) not in printed:
+        if isinstance(message, TruncationWarning):
+            cut_off.extend(message.samples)
+        elif category.__module__.startswith("setlearn") and str(message) not in printed:
             printed.add(str(message))
             print_notes([f"setlearn: warning: {message}"])
 
@@ -141,6 +149,13 @@ def print_warnings() -> Iterator[None]:
         warnings.simplefilter("always")
         warnings.showwarning = print_once
         yield
+    if cut_off:
+        n_sets = counted(len(cut_off), "predicted set")
+        problem = f"{n_sets} cut off at a limit of the model, so elements may be missing"
+        remedy = (
+            "in Python, set_params() of a loaded model can raise max_length, max_size, max_nodes"
+        )
+        print_notes([f"setlearn: warning: {problem}; {remedy}"])
 
 
 @contextmanager
