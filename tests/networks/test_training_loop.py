@@ -11,8 +11,8 @@ from torch import nn
 
 from setlearn.errors import DataError, ParameterError, SetlearnError
 from setlearn.networks.runtime import pick_device, seeded
-from setlearn.networks.training_loop import Trainer, _optimizer, hold_out
-from setlearn.networks.training_settings import TrainingPlan
+from setlearn.networks.training_loop import Trainer, _optimizer
+from setlearn.networks.training_settings import TrainingPlan, hold_out
 from tests.networks.small_training import N_ROWS, assert_same_weights, line_trainer, weights_of
 
 

@@ -1,5 +1,7 @@
 """What a scorer from outside answers is checked before anything is made of it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -83,3 +85,35 @@ def test_inputs_that_are_no_numbers_are_handed_over_as_they_are(x, lists):
     model.fit([x] * 4, [{"a", "b"}] * 4)
     assert model.input_layout() == (None, lists, None)
     assert model.trace(x).result == model.predict([x])[0]
+
+
+class Misplaced(GoodRoots):
+    """Its nodes below the root belong to the first sample, or to the wrong depth."""
+
+    def __init__(self, wrong):
+        super().__init__([1.0, 0.0, 0.0])
+        self.wrong = wrong
+
+    def advance(self, step, parent, token):
+        nodes = super().advance(step, parent, token).nodes
+        return Step(replace(nodes, **{self.wrong: np.zeros(len(parent), int)}))
+
+
+@pytest.mark.parametrize("wrong", ["sample", "depth"])
+def test_nodes_that_belong_elsewhere_are_refused(wrong):
+    model = SequenceSetGenerator(GoodRoots([1.0, 0.0, 0.0]), rule=TopK(2))
+    model.fit(["x"] * 4, [{"a", "b"}] * 4)
+    model.scorer_.scorer = Misplaced(wrong)
+    with pytest.raises(DataError, match=rf"Misplaced.advance must return .* with {wrong} \["):
+        model.predict(["x", "x", "x"])
+
+
+def test_another_number_of_features_is_refused():
+    X = np.zeros((4, 3))
+    model = SequenceSetGenerator(ReadsRows([1.0, 0.0, 0.0]), rule=TopK(1))
+    model.fit(X, [{"a", "b"}] * 4)
+    for ask in (lambda: model.predict(X[:, :2]), lambda: model.trace(X[0, :2])):
+        with pytest.raises(DataError, match=r"array with 3 features, got shape"):
+            ask()
+    with pytest.raises(DataError, match="got list"):
+        model.predict([[0.0, 0.0, 0.0]])

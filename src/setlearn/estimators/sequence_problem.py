@@ -15,7 +15,7 @@ from sklearn.utils.validation import _is_fitted
 from setlearn.errors import ParameterError
 from setlearn.generate import Bounds
 from setlearn.networks import network_named
-from setlearn.networks.training_settings import Training, TrainingPlan
+from setlearn.networks.training_settings import Training, TrainingPlan, hold_out
 from setlearn.nodes import IntArray
 from setlearn.rules import Rule
 from setlearn.scorers.base import InjectedScorer, Scorer, TokenScorer
@@ -182,8 +182,6 @@ class PassedScorer(ScorerSource):
 
     def fit(self, problem: SequenceProblem, rng: np.random.RandomState) -> FittedScorer:
         """Train a copy of the scorer, if it has something to learn."""
-        from setlearn.networks.training_loop import hold_out
-
         scorer = self.scorer
         held_out: IntArray = np.arange(problem.trie.n_samples)
         if hasattr(scorer, "fit") and not _is_fitted(scorer):

@@ -16,8 +16,8 @@ from setlearn.generate import Bounds, generate
 from setlearn.metrics import mean_f1
 from setlearn.networks.runtime import one_thread, pick_device, seeded
 from setlearn.networks.sequence_network import LOSSES, check_shapes
-from setlearn.networks.training_loop import Epoch, Trainer, hold_out
-from setlearn.networks.training_settings import Training, TrainingPlan
+from setlearn.networks.training_loop import Epoch, Trainer
+from setlearn.networks.training_settings import Training, TrainingPlan, hold_out
 from setlearn.nodes import IntArray
 from setlearn.scorers.sequences import SequenceScorer, encode_inputs
 from setlearn.sequence_inputs import InputReader, Inputs

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length
 
 from setlearn.errors import DataError, NotFittedError
-from setlearn.networks.training_settings import TrainingPlan, TrainsNetwork
+from setlearn.networks.training_settings import TrainingPlan, TrainsNetwork, hold_out
 
 if TYPE_CHECKING:
     import torch
@@ -160,7 +160,7 @@ class MultiLabelNetwork(TrainsNetwork, ClassifierMixin, BaseEstimator, ABC):  # 
         import torch
 
         from setlearn.networks.runtime import one_thread, pick_device, seeded
-        from setlearn.networks.training_loop import Trainer, hold_out
+        from setlearn.networks.training_loop import Trainer
 
         training = self._training()
         device = pick_device(training.device)

@@ -8,7 +8,6 @@ from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Required, TypedDict, cast
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -26,22 +25,18 @@ from setlearn.networks.checkpoint import (
 )
 from setlearn.networks.runtime import CPU, rng_states, seeded, set_rng_states
 from setlearn.networks.training_settings import TrainingPlan
-from setlearn.parameter_checks import check_count, check_share
+from setlearn.parameter_checks import check_count
 from setlearn.progress import progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from setlearn.nodes import IntArray
 
-__all__ = ["Epoch", "Trainer", "hold_out"]
+__all__ = ["Epoch", "Trainer"]
 
 SAVE_EVERY = 100
 """Steps between checkpoints: a crash costs some seconds of work."""
-
-MIN_HELD_OUT = 8
-"""With fewer held-out groups than this, the held-out score is mostly chance."""
 
 
 class Epoch(TypedDict, total=False):
@@ -291,35 +286,3 @@ def _optimizer(parameters: list[nn.Parameter], plan: TrainingPlan) -> torch.opti
     if plan.weight_decay == 0:
         return torch.optim.Adam(parameters, lr=plan.learning_rate)
     return torch.optim.AdamW(parameters, lr=plan.learning_rate, weight_decay=plan.weight_decay)
-
-
-def hold_out(
-    groups: IntArray, fraction: float, rng: np.random.RandomState
-) -> tuple[IntArray, IntArray]:
-    """Split rows into a training part and a held-out part, with no group in both.
-
-    Parameters
-    ----------
-    groups : array of shape (n_rows,)
-        The group of each row, such as its sample.
-    fraction : float in [0, 1)
-        The share of the groups to hold out.
-    rng : RandomState
-
-    Returns
-    -------
-    train, held_out : arrays of int
-        Row numbers. If fewer than 8 groups would be held out, none are.
-
-    Raises
-    ------
-    ParameterError
-        If the fraction is out of range.
-    """
-    check_share("validation", fraction)
-    distinct = np.unique(groups)
-    n_held = round(fraction * len(distinct))
-    if n_held < MIN_HELD_OUT:
-        return np.arange(len(groups)), np.arange(0)
-    is_held = np.isin(groups, rng.permutation(distinct)[:n_held])
-    return np.flatnonzero(~is_held), np.flatnonzero(is_held)

@@ -8,18 +8,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from setlearn.errors import ParameterError
+from setlearn.nodes import IntArray
 from setlearn.parameter_checks import check_count, check_share
 from setlearn.savable import savable
 
-__all__ = ["Schedule", "Training", "TrainingPlan", "TrainsNetwork"]
+__all__ = ["Schedule", "Training", "TrainingPlan", "TrainsNetwork", "hold_out"]
 
 Schedule = Literal["constant", "one-cycle"]
 
 WARM_UP = 0.15
 """The share of a one-cycle schedule in which the learning rate rises."""
+
+MIN_HELD_OUT = 8
+"""With fewer held-out groups than this, the held-out score is mostly chance."""
 
 
 @savable(skipped=("checkpoint",))  # which is a matter of one training run
@@ -255,3 +260,35 @@ class TrainsNetwork:
 
     def _training_plan(self) -> TrainingPlan:
         return self._training().plan(self.suited_training)
+
+
+def hold_out(
+    groups: IntArray, fraction: float, rng: np.random.RandomState
+) -> tuple[IntArray, IntArray]:
+    """Split rows into a training part and a held-out part, with no group in both.
+
+    Parameters
+    ----------
+    groups : array of shape (n_rows,)
+        The group of each row, such as its sample.
+    fraction : float in [0, 1)
+        The share of the groups to hold out.
+    rng : RandomState
+
+    Returns
+    -------
+    train, held_out : arrays of int
+        Row numbers. If fewer than 8 groups would be held out, none are.
+
+    Raises
+    ------
+    ParameterError
+        If the fraction is out of range.
+    """
+    check_share("validation", fraction)
+    distinct = np.unique(groups)
+    n_held = round(fraction * len(distinct))
+    if n_held < MIN_HELD_OUT:
+        return np.arange(len(groups)), np.arange(0)
+    is_held = np.isin(groups, rng.permutation(distinct)[:n_held])
+    return np.flatnonzero(~is_held), np.flatnonzero(is_held)

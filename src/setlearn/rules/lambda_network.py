@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from setlearn.errors import DataError, ParameterError
-from setlearn.networks.training_settings import Training, TrainsNetwork
+from setlearn.networks.training_settings import Training, TrainsNetwork, hold_out
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, dense_mask, log_odds
 from setlearn.rules.base import Rule, check_positive
 from setlearn.rules.min_size import check_min_size, fill_up, learned_min_size
@@ -104,7 +104,6 @@ class LambdaNetwork(TrainsNetwork, Rule):
         self
         """
         from setlearn.networks.runtime import seeded
-        from setlearn.networks.training_loop import hold_out
 
         self.check_parameters()
         check_positive(nodes, positive)

@@ -267,31 +267,54 @@ class InjectedScorer(TokenScorer):
         """Slices of X as they are."""
         for first in range(0, len(X), most):
             part = X[first : first + most]
+            self._check_features(part)
             yield np.arange(first, first + len(part)), part
 
     def start(self, X: Any) -> Step:
         """Score the root of every sample."""
-        return self._checked(self.scorer.start(X), len(X), "start")
+        sample = np.arange(len(X))
+        return self._checked(self.scorer.start(X), sample, np.zeros_like(sample), "start")
 
     def advance(self, step: Step, parent: IntArray, token: IntArray) -> Step:
         """Score the prefixes below."""
-        return self._checked(self.scorer.advance(step, parent, token), len(parent), "advance")
+        below = self.scorer.advance(step, parent, token)
+        nodes = step.nodes
+        return self._checked(below, nodes.sample[parent], nodes.depth[parent] + 1, "advance")
 
     def as_batch(self, x: Any) -> Any:
         """A list or an array of one input."""
-        return [x] if self.n_features is None else np.asarray(x)[None]
+        batch = [x] if self.n_features is None else np.asarray(x)[None]
+        self._check_features(batch)
+        return batch
 
-    def _checked(self, step: Any, n_rows: int, method: str) -> Step:
+    def _check_features(self, X: Any) -> None:
+        if self.n_features is None:
+            return
+        if not isinstance(X, np.ndarray) or X.shape[-1] != self.n_features:
+            given = f"shape {X.shape}" if isinstance(X, np.ndarray) else type(X).__name__
+            raise DataError(
+                f"this model was fitted on an array with {self.n_features} features, got {given}; "
+                "pass the same features in the same order"
+            )
+
+    def _checked(self, step: Any, sample: IntArray, depth: IntArray, method: str) -> Step:
         """The step with rounding errors taken off its probabilities; wrong ones are refused."""
         nodes = getattr(step, "nodes", None)
         shape = getattr(getattr(nodes, "probabilities", None), "shape", None)
-        wanted = (n_rows, self.vocabulary.n_choices)
+        wanted = (len(sample), self.vocabulary.n_choices)
         if not isinstance(nodes, Nodes) or shape != wanted:
             raise DataError(
                 f"{type(self.scorer).__name__}.{method} must return a Step whose nodes have "
                 f"probabilities of shape {wanted} (prefixes, tokens and the end symbol), got "
                 f"{type(step).__name__} with shape {shape}"
             )
+        for name, right in (("sample", sample), ("depth", depth)):
+            if not np.array_equal(getattr(nodes, name), right):
+                raise DataError(
+                    f"{type(self.scorer).__name__}.{method} must return one node per prefix, in "
+                    f"their order, with {name} {right.tolist()!r:.60}, got "
+                    f"{getattr(nodes, name).tolist()!r:.60}; take it from step.nodes"
+                )
         scores = self._in_range(nodes.probabilities, "probabilities", method)
         before = nodes.prefix_probability
         if before is not None:
