@@ -313,7 +313,7 @@ class RuleHolder(SetPredictor):
     def _check_fitted(self) -> None:
         if not hasattr(self, "rule_"):
             raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit(X, y) first")
-        # It is not saved: a model that is loaded has the rule that it was fitted with.
+        # It is not saved, but `load` describes a model at once: its rule is still as it was saved.
         fitted_rule = vars(self).setdefault("fitted_rule_", _settings(self.rule))
         if fitted_rule != _settings(self.rule):
             raise ParameterError(

@@ -15,6 +15,7 @@ from sklearn.utils.validation import _is_fitted
 from setlearn.errors import ParameterError
 from setlearn.generate import Bounds
 from setlearn.networks import network_named
+from setlearn.networks.recipe import loss_of
 from setlearn.networks.training_settings import Training, TrainingPlan, hold_out
 from setlearn.nodes import IntArray
 from setlearn.rules import Rule
@@ -115,14 +116,12 @@ class NewNetwork(ScorerSource):
 
     def __init__(self, recipe: Any) -> None:
         self.recipe = recipe
-        self.loss = getattr(recipe, "loss", "sequence")
-        if self.loss not in ("node", "sequence"):
-            raise ParameterError(f'loss must be "node" or "sequence", got {self.loss!r}')
+        self.loss = loss_of(recipe)
 
     @property
     def gives_marginals(self) -> bool:
         """After the loss "node" every sequence has a probability of its own."""
-        return bool(self.loss == "node")
+        return self.loss == "node"
 
     def fit(self, problem: SequenceProblem, rng: np.random.RandomState) -> FittedScorer:
         """Build the network, and train it on all samples but those held out."""

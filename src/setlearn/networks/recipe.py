@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from setlearn.networks.sequence_network import SequenceNetwork
     from setlearn.nodes import IntArray
 
-__all__ = ["Loss", "NetworkRecipe"]
+__all__ = ["Loss", "NetworkRecipe", "loss_of"]
 
 Loss: TypeAlias = Literal["node", "sequence"]
 """How a sequence network is trained, which decides what its scores mean."""
@@ -88,5 +88,18 @@ class NetworkRecipe(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn s
         """Raise ParameterError if a parameter is out of range; subclasses may check more."""
         for name in self.sizes:
             check_count(name, getattr(self, name))
-        if self.loss not in get_args(Loss):
-            raise ParameterError(f'loss must be "node" or "sequence", got {self.loss!r}')
+        loss_of(self)
+
+
+def loss_of(recipe: Any) -> Loss:
+    """The loss of a recipe; "sequence", as in the paper, for a recipe that names none.
+
+    Raises
+    ------
+    ParameterError
+        If it is neither "node" nor "sequence".
+    """
+    loss: Loss = getattr(recipe, "loss", "sequence")
+    if loss not in get_args(Loss):
+        raise ParameterError(f'loss must be "node" or "sequence", got {loss!r}')
+    return loss

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from setlearn.networks.recipe import Loss
+from setlearn.networks.recipe import Loss, loss_of
 from setlearn.networks.sequence_network import Memory, SequenceNetwork, State
 from setlearn.nodes import FloatArray, IntArray, Nodes, Step
 from setlearn.savable import savable
@@ -83,8 +83,7 @@ class SequenceScorer(TokenScorer):
     @property
     def loss(self) -> Loss:
         """What the network was trained with."""
-        loss: Loss = getattr(self.recipe, "loss", "sequence")
-        return loss
+        return loss_of(self.recipe)
 
     @property
     def gives_marginals(self) -> bool:
