@@ -8,7 +8,8 @@ import pytest
 from setlearn.rules import Rule
 from setlearn.rules.base import check_positive
 from tests.checks import rules as checks
-from tests.checks.rules import every_check, shipped_rules, variants
+from tests.checks.rule_cases import shipped_rules, variants
+from tests.checks.rules import every_check
 
 
 @every_check(shipped_rules())

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from setlearn.errors import DataError
 from setlearn.nodes import Nodes
 from setlearn.rules import ExpectedF, LambdaCNN, Margin, RiskControl, Threshold, TopK
-from tests.checks.rules import padded
+from tests.checks.rule_cases import padded
 
 scores = st.integers(0, 4).map(lambda k: k / 4) | st.floats(0, 1, width=32)
 entries = st.tuples(scores, st.booleans(), st.booleans(), st.integers(0, 3).map(bool))
