@@ -21,6 +21,7 @@ __all__ = [
     "Nodes",
     "Step",
     "best_of_each_sample",
+    "check_positive",
     "dense_mask",
     "log_odds",
 ]
@@ -273,6 +274,32 @@ class Step:
 
     nodes: Nodes
     state: Any = None
+
+
+def check_positive(nodes: Nodes, positive: Mask) -> None:
+    """Raise unless there is something to learn from and the two arguments agree.
+
+    Parameters
+    ----------
+    nodes : Nodes
+    positive : mask of shape (n, V)
+
+    Raises
+    ------
+    DataError
+        If there are no choice points, the shapes differ, or padding is marked as right.
+    """
+    if len(nodes) == 0:
+        raise DataError("there are no choice points to learn from; pass at least one sample")
+    if positive.shape != nodes.probabilities.shape:
+        raise DataError(
+            f"positive has shape {positive.shape} but the probabilities have "
+            f"{nodes.probabilities.shape}; pass one entry per choice"
+        )
+    if nodes.available is not None and not nodes.available[positive.nonzero()].all():
+        raise DataError(
+            "some right choices are not available; mark as right only choices of that point"
+        )
 
 
 def dense_mask(positive: Mask, rows: slice) -> BoolArray:

@@ -12,11 +12,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from setlearn.errors import DataError, NotFittedError, ParameterError
+from setlearn.errors import NotFittedError, ParameterError
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes
 from setlearn.rules.steps import Pick, Steps, best_first
 
-__all__ = ["Rule", "check_positive"]
+__all__ = ["Rule"]
 
 SPELLED = {"lam": "λ"}
 """Parameters that people know by another name."""
@@ -350,29 +350,3 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
                 f"this {type(self).__name__} is not fitted; call fit(nodes, positive) first, "
                 "or fit the estimator that holds it"
             ) from error
-
-
-def check_positive(nodes: Nodes, positive: Mask) -> None:
-    """Raise unless there is something to learn from and the two arguments agree.
-
-    Parameters
-    ----------
-    nodes : Nodes
-    positive : mask of shape (n, V)
-
-    Raises
-    ------
-    DataError
-        If there are no choice points, the shapes differ, or padding is marked as right.
-    """
-    if len(nodes) == 0:
-        raise DataError("there are no choice points to learn from; pass at least one sample")
-    if positive.shape != nodes.probabilities.shape:
-        raise DataError(
-            f"positive has shape {positive.shape} but the probabilities have "
-            f"{nodes.probabilities.shape}; pass one entry per choice"
-        )
-    if nodes.available is not None and not nodes.available[positive.nonzero()].all():
-        raise DataError(
-            "some right choices are not available; mark as right only choices of that point"
-        )

@@ -15,8 +15,8 @@ from typing import Self
 import numpy as np
 
 from setlearn.errors import DataError, ParameterError
-from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray, Mask, Nodes
-from setlearn.rules.base import Rule, check_positive
+from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray, Mask, Nodes, check_positive
+from setlearn.rules.base import Rule
 from setlearn.rules.set_distribution import (
     IndependentChoices,
     SetDistribution,

@@ -7,9 +7,17 @@ from typing import Self
 
 import numpy as np
 
-from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, best_of_each_sample
+from setlearn.nodes import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Mask,
+    Nodes,
+    best_of_each_sample,
+    check_positive,
+)
 from setlearn.parameter_checks import check_count
-from setlearn.rules.base import Rule, check_positive
+from setlearn.rules.base import Rule
 from setlearn.savable import savable
 from setlearn.trie import END
 
