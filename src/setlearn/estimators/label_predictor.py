@@ -24,7 +24,7 @@ from setlearn.estimators.base import (
 )
 from setlearn.estimators.completion import Completion
 from setlearn.estimators.label_space import LabelSpace, sparse_mask
-from setlearn.estimators.traces import LabelTrace
+from setlearn.estimators.label_trace import LabelTrace
 from setlearn.metrics import mean_f1
 from setlearn.nodes import BoolArray, FloatArray, Mask, Nodes
 from setlearn.rules import TopK

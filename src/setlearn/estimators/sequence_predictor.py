@@ -30,7 +30,7 @@ from setlearn.estimators.sequence_parameters import (
     check_rule,
     check_same_length,
 )
-from setlearn.estimators.traces import SequenceTrace, trace_growth
+from setlearn.estimators.sequence_trace import SequenceTrace, trace_growth
 from setlearn.generate import Bounds, Generated, GrownLevel, generate
 from setlearn.nodes import Mask, Nodes
 from setlearn.rules import Rule, TopK
