@@ -174,6 +174,58 @@ class TopK(Rule):
         """Compare the rank of the choice with k."""
         return f"k = {self.k}, and {name} at {node.probabilities[0, choice]:.4g} ranks lower"
 
+    def reasons_not_followed(
+        self, nodes: Nodes, row: IntArray, choice: IntArray, names: Sequence[str]
+    ) -> list[str]:
+        """Compare the ranks of prefixes among all of their length with the width of the beam.
+
+        Parameters
+        ----------
+        nodes : Nodes
+        row, choice : int arrays of shape (m,)
+        names : sequence of m str
+
+        Returns
+        -------
+        list of m str
+        """
+        membership = nodes.membership[:, END + 1 :]
+        rank = np.empty(membership.size, dtype=np.intp)
+        rank[np.argsort(-membership, axis=None, kind="stable")] = np.arange(1, rank.size + 1)
+        ranks = rank.reshape(membership.shape)
+        width = self._width() + _known_of_each_sample(nodes, np.zeros(len(nodes), np.intp))[0]
+        return [
+            f"{name} ranks {ranks[r, c - END - 1]} among all prefixes of this length, and the "
+            f"best {width} are followed"
+            if membership[r, c - END - 1] > 0
+            else f"{name} has probability 0"
+            for r, c, name in zip(row, choice, names, strict=True)
+        ]
+
+    def reasons_not_chosen(
+        self, membership: FloatArray, left_out: IntArray, names: Sequence[str], n_known: int = 0
+    ) -> list[str]:
+        """Compare the ranks of sequences with k.
+
+        Parameters
+        ----------
+        membership : array of shape (n,)
+        left_out : int array of shape (m,)
+        names : sequence of m str
+        n_known : int, default=0
+            Not used: known sequences do not count.
+
+        Returns
+        -------
+        list of m str
+        """
+        return [
+            f"k = {self.k}, and {name} at {membership[place]:.4g} ranks {place + 1}"
+            if membership[place] > 0
+            else f"{name} has probability 0"
+            for place, name in zip(left_out, names, strict=True)
+        ]
+
     def check_parameters(self, n_positions: int = 1) -> None:
         """Raise unless k is a count."""
         check_count("k", self.k)
