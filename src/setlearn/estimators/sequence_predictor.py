@@ -30,7 +30,7 @@ from setlearn.estimators.sequence_parameters import (
     check_rule,
     check_same_length,
 )
-from setlearn.estimators.sequence_trace import SequenceTrace, trace_growth
+from setlearn.estimators.sequence_trace import Growth, SequenceTrace
 from setlearn.generate import Bounds, Generated, GrownLevel, generate
 from setlearn.nodes import Mask, Nodes
 from setlearn.rules import Rule, TopK
@@ -115,7 +115,8 @@ class SequencePredictor(RuleHolder):
         )
         [ranking] = self._decoded(grown, 1)
         result = _as_set(ranking) | given
-        return trace_growth(levels, self.rule_, self.vocabulary_, result, ranking.truncated)
+        growth = Growth(levels, self.rule_, self.vocabulary_, len(given))
+        return growth.trace(result, ranking.truncated)
 
     def choice_points(self, X: Any = None, y: Any = None) -> tuple[Nodes, Mask]:
         self._check_fitted()
