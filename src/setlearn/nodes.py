@@ -82,6 +82,9 @@ class Nodes:
         Which columns are choices of each point. By default all are. If the number of choices
         differs from point to point, rows are padded: padding is not available, has probability 0
         and is never known. Rules treat it as if it were not there.
+    nothing : int, optional
+        The column of the choice that stands for the empty set, if there is one. To most rules it
+        is a choice like any other, but a rule that counts elements must not count it.
 
     Raises
     ------
@@ -111,6 +114,7 @@ class Nodes:
     prefix_probability: FloatArray | None = None
     examples: Examples | None = None
     available: BoolArray | None = None
+    nothing: int | None = None
 
     def __post_init__(self) -> None:
         if self.probabilities.ndim != 2:
@@ -235,6 +239,7 @@ class Nodes:
             None if self.prefix_probability is None else self.prefix_probability[rows],
             None if self.examples is None else self.examples[rows],
             None if self.available is None else self.available[rows],
+            self.nothing,
         )
 
     def row_chunks(self) -> Iterator[slice]:
