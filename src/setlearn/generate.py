@@ -51,7 +51,8 @@ class GrownLevel:
 
     nodes: Nodes
     prefix: IntArray  # (n, depth)
-    kept: BoolArray  # (n, V) what the rule accepted
+    kept: BoolArray  # (n, V) what the rule follows and can still enter the set
+    least: FloatArray  # (n,) the membership below which a prefix can no longer enter it
     parent: IntArray  # the row of this level that each node of the next level continues
     token: IntArray  # the choice that leads to it; accepted choices missing here were cut off
 
@@ -105,8 +106,8 @@ def generate(
             closes &= ~nodes.known[:, END]
         closed.append((nodes.sample[closes], prefix[closes], membership[closes, END]))
         # Prefixes that can no longer enter the set are not followed.
-        least = rule.least_useful(*_finished(closed), n_samples)
-        kept[:, END + 1 :] &= membership[:, END + 1 :] >= least[nodes.sample, None]
+        least = rule.least_useful(*_finished(closed), n_samples)[nodes.sample]
+        kept[:, END + 1 :] &= membership[:, END + 1 :] >= least[:, None]
         parent, token = _open_choices(kept)
         sample, score = nodes.sample[parent], membership[parent, token]
         # The nodes that are left are shared among the levels to come, so that the first levels do
@@ -118,7 +119,7 @@ def generate(
         np.maximum.at(best_cut_off, sample[~fits], score[~fits])
         parent, token, sample = parent[fits], token[fits], sample[fits]
         if watch is not None:
-            watch.append(GrownLevel(nodes, prefix, kept, parent, token))
+            watch.append(GrownLevel(nodes, prefix, kept, least, parent, token))
         if len(parent) == 0:
             break
         n_grown += np.bincount(sample, minlength=n_samples)

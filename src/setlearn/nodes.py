@@ -21,6 +21,7 @@ __all__ = [
     "Nodes",
     "Step",
     "best_of_each_sample",
+    "check_positive",
     "dense_mask",
     "log_odds",
 ]
@@ -81,6 +82,9 @@ class Nodes:
         Which columns are choices of each point. By default all are. If the number of choices
         differs from point to point, rows are padded: padding is not available, has probability 0
         and is never known. Rules treat it as if it were not there.
+    nothing : int, optional
+        The column of the choice that stands for the empty set, if there is one. To most rules it
+        is a choice like any other, but a rule that counts elements must not count it.
 
     Raises
     ------
@@ -110,6 +114,7 @@ class Nodes:
     prefix_probability: FloatArray | None = None
     examples: Examples | None = None
     available: BoolArray | None = None
+    nothing: int | None = None
 
     def __post_init__(self) -> None:
         if self.probabilities.ndim != 2:
@@ -234,6 +239,7 @@ class Nodes:
             None if self.prefix_probability is None else self.prefix_probability[rows],
             None if self.examples is None else self.examples[rows],
             None if self.available is None else self.available[rows],
+            self.nothing,
         )
 
     def row_chunks(self) -> Iterator[slice]:
@@ -273,6 +279,32 @@ class Step:
 
     nodes: Nodes
     state: Any = None
+
+
+def check_positive(nodes: Nodes, positive: Mask) -> None:
+    """Raise unless there is something to learn from and the two arguments agree.
+
+    Parameters
+    ----------
+    nodes : Nodes
+    positive : mask of shape (n, V)
+
+    Raises
+    ------
+    DataError
+        If there are no choice points, the shapes differ, or padding is marked as right.
+    """
+    if len(nodes) == 0:
+        raise DataError("there are no choice points to learn from; pass at least one sample")
+    if positive.shape != nodes.probabilities.shape:
+        raise DataError(
+            f"positive has shape {positive.shape} but the probabilities have "
+            f"{nodes.probabilities.shape}; pass one entry per choice"
+        )
+    if nodes.available is not None and not nodes.available[positive.nonzero()].all():
+        raise DataError(
+            "some right choices are not available; mark as right only choices of that point"
+        )
 
 
 def dense_mask(positive: Mask, rows: slice) -> BoolArray:

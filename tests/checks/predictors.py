@@ -16,7 +16,7 @@ import pytest
 from sklearn.base import clone
 
 import setlearn
-from setlearn.errors import NotFittedError, ParameterError, SetlearnError
+from setlearn.errors import DataError, NotFittedError, ParameterError, SetlearnError
 from setlearn.estimators.base import Ranking, SetPredictor
 from setlearn.rules import Margin, Threshold, TopK
 
@@ -231,6 +231,21 @@ def check_saving(case, tmp_path):
         loaded.with_rule(Margin())
 
 
+def check_no_inputs(case, tmp_path):
+    """All verbs for several inputs refuse none at all, in the same words."""
+    model = case.fitted()
+    for verb in (
+        lambda: model.predict([]),
+        lambda: model.predict_sets([]),
+        lambda: model.predict_ranked([]),
+        lambda: model.predict_ranked([], top=2),
+        lambda: model.complete([], []),
+        lambda: model.score([], []),
+    ):
+        with pytest.raises(DataError, match=r"^X holds 0 samples; pass at least one$"):
+            verb()
+
+
 def check_error_types(case, tmp_path):
     model = case.fitted()
     for verb in (
@@ -257,5 +272,6 @@ CHECKS = [
     check_no_side_effects,
     check_score,
     check_saving,
+    check_no_inputs,
     check_error_types,
 ]

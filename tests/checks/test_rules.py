@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from setlearn.nodes import check_positive
 from setlearn.rules import Rule
-from setlearn.rules.base import check_positive
 from tests.checks import rules as checks
 from tests.checks.rule_cases import shipped_rules, variants
 from tests.checks.rules import every_check

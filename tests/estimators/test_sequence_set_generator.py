@@ -353,7 +353,7 @@ class Broken:
         (["a"], [{frozenset()}], {}, DataError, "sample 0 of y holds an empty sequence"),
         (["a", "b"], [{"ab"}, {"abcd"}], {"max_length": 3}, DataError, "sample 1 .* 4 tokens"),
         (["a", "b"], [{"ab"}, {("a", "b")}], {}, KindError, "sample 1 holds the tuple"),
-        ([], [], {}, DataError, "no training data"),
+        ([], [], {}, DataError, "there is no training data: X holds 0 samples; pass"),
         (["a"], [{"a"}, {"b"}], {}, DataError, "X has 1 samples but y has 2 sets"),
         ("abc", [{"a"}] * 3, {}, KindError, "X is the str"),
         ({"a": 1}, [{"a"}], {}, KindError, "X is the dict"),

@@ -200,6 +200,23 @@ def test_softmax_scores_sum_to_one_unless_nothing_is_a_choice():
     assert (P.sum(axis=1) < 1).all()
 
 
+def test_nothing_takes_no_place_among_the_k_best():
+    X, Y = tagged(60)
+    X, sets = np.vstack([X, np.zeros((30, 4))]), as_sets(Y, LABELS) + [frozenset()] * 30
+    model = SetClassifier(LogisticRegression(), TopK(2), scores="softmax", cv=2, random_state=0)
+    P = model.fit(X, sets).predict_proba(X)
+    nothing_leads = 1 - P.sum(axis=1) > P.max(axis=1)
+    assert 0 < nothing_leads.sum() < len(X)
+    assert [len(answer) for answer in model.predict(X)] == np.where(nothing_leads, 0, 2).tolist()
+    for row in np.flatnonzero(~nothing_leads):
+        best = model.predict_ranked(X[[row]], top=2)[0]
+        assert model.predict(X[[row]]) == [{label for label, _ in best}]
+    known = [{label} for label in LABELS]
+    assert all(len(others) == 2 for others in model.complete(X[:4], known))
+    nodes, _ = model.choice_points(X, sets)
+    assert nodes.nothing == len(LABELS)
+
+
 @pytest.mark.parametrize("scores", ["marginal", "softmax"])
 def test_the_same_seed_gives_the_same_answer_whatever_n_jobs(scores):
     learner = RandomForestClassifier(n_estimators=5)

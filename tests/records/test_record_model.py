@@ -83,7 +83,7 @@ def test_a_model_ranks_completes_and_tells(tagger):
         ({"title": "a"}, KindError, "got the single value {'title': 'a'}"),
         (Row("here", {}), KindError, "got the single value Row"),
         (3, KindError, "got the single value 3;"),
-        ([], DataError, "there are 0 records"),
+        ([], DataError, "X holds 0 samples; pass at least one"),
         (
             [{"titel": "a"}],
             DataError,
@@ -95,6 +95,15 @@ def test_a_model_ranks_completes_and_tells(tagger):
 def test_what_is_no_record_is_refused(tagger, records, error, message):
     with pytest.raises(error, match=message):
         tagger.predict(records)
+
+
+def test_there_must_be_records_to_learn_from():
+    message = "there are 0 records to learn from; pass at least one"
+    with pytest.raises(DataError, match=message):
+        plan_records([])
+    rows = rows_of(a=[1, 0] * 5, y=["p", "q"] * 5)
+    with pytest.raises(DataError, match=message):
+        plan_records(rows).fit([], PLAIN)
 
 
 def test_bare_values_need_a_single_column():

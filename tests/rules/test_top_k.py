@@ -1,5 +1,6 @@
 """TopK: the k best choices or sequences, and in a trace the one that comes next."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -55,6 +56,41 @@ def test_chunks_do_not_matter(monkeypatch):
     monkeypatch.setattr(nodes_module, "CHUNK_ENTRIES", 12)
     assert (TopK(2).accept(Nodes.roots(P, known)) == whole).all()
     assert (known == (P > 0.8)).all()
+
+
+class TestNothing:
+    """The choice that stands for the empty set."""
+
+    def nodes(self, *rows, known=None):
+        return replace(Nodes.roots(np.array(rows), known), nothing=3)
+
+    def test_it_is_the_answer_where_it_ranks_first_and_takes_no_place_elsewhere(self):
+        nodes = self.nodes([0.3, 0.1, 0.2, 0.4], [0.4, 0.1, 0.2, 0.3], [0.3, 0.3, 0.1, 0.3])
+        expected = {
+            1: [[0, 0, 0, 1], [1, 0, 0, 0], [1, 0, 0, 0]],
+            2: [[0, 0, 0, 1], [1, 0, 1, 0], [1, 1, 0, 0]],
+            9: [[0, 0, 0, 1], [1, 1, 1, 0], [1, 1, 1, 0]],
+        }
+        for k, kept in expected.items():
+            np.testing.assert_array_equal(TopK(k).accept(nodes), np.array(kept, bool))
+
+    def test_it_is_compared_with_what_is_not_known(self):
+        known = np.array([[True, False, False, False]] * 2)
+        nodes = self.nodes([0.6, 0.1, 0.3, 0.0], [0.0, 0.1, 0.2, 0.7], known=known)
+        kept = TopK(1).accept(nodes)
+        assert kept.tolist() == [[True, False, True, False], [True, False, False, True]]
+
+    def test_the_trace_says_so(self):
+        names = ["a", "b", "c", "(nothing)"]
+        steps = TopK(2).steps(self.nodes([0.4, 0.1, 0.2, 0.3]), names)
+        assert [pick.winner for pick in steps.picks] == [0, 2, 3]
+        assert [pick.figures["rank"] for pick in steps.picks] == [1, 2, 2]
+        assert steps.reason == (
+            "(nothing) means an empty set, and is an answer only where it ranks first"
+        )
+        steps = TopK(2).steps(self.nodes([0.3, 0.1, 0.2, 0.4]), names)
+        assert [pick.winner for pick in steps.picks] == [3, 0]
+        assert steps.reason == "the empty set ranks first, and a lower"
 
 
 def test_the_reason_names_the_next():

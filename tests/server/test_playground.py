@@ -272,11 +272,11 @@ class TestSequences:
             {"choice": "b", "probability": 0.4, "status": "followed", "reason": "", "end": False},
         ]
         for branch, status, reason in zip(
-            below, ("kept", "rejected"), ("", "other sequences were chosen"), strict=True
+            below, ("kept", "rejected"), ("", "k = 1, and b ranks 2"), strict=True
         ):
-            end = {"choice": "(end)", "probability": 0.8, "end": True, "below": []}
-            branch["below"] = [{**end, "status": status, "reason": reason}]
-        answer = {"branches": below, "result": ["a"], "truncated": False}
+            end = {"choice": "(end)", "probability": 0.8, "end": True, "below": [], "more": 0}
+            branch |= {"below": [{**end, "status": status, "reason": reason}], "more": 0}
+        answer = {"branches": below, "more": 0, "result": ["a"], "truncated": False}
         page.route(
             "**/v1/trace",
             lambda route: route.fulfill(json={"model": "words", "traces": [answer]}),
@@ -286,12 +286,28 @@ class TestSequences:
         expect(page.locator(".followed > .row .why")).to_contain_text("nothing below is in the set")
         expect(page.locator("#reason")).to_contain_text("every branch has ended")
         page.get_by_role("button", name=re.compile("^b, .* followed")).click()
-        expect(page.locator(".node-scores .refused")).to_contain_text("other sequences were chosen")
+        expect(page.locator(".node-scores .refused")).to_contain_text("k = 1, and b ranks 2")
+
+    def test_rejected_choices_that_are_not_listed_are_counted(self, page):
+        other = {"probability": 0.01, "status": "rejected", "reason": "too low", "end": False}
+        branches = [
+            {"choice": "a", "probability": 0.9, "status": "kept", "reason": "", "end": True}
+        ]
+        branches += [{**other, "choice": letter} for letter in "bcdefghijk"]
+        branches = [{**branch, "below": [], "more": 0} for branch in branches]
+        answer = {"branches": branches, "more": 1490, "result": ["a"], "truncated": False}
+        page.route(
+            "**/v1/trace",
+            lambda route: route.fulfill(json={"model": "words", "traces": [answer]}),
+        )
+        choose_words(page)
+        expect(page.locator(".more")).to_have_text("+1500")
+        expect(page.locator(".node-scores")).to_contain_text("and 1490 more with lower scores")
 
     def test_set_that_was_cut_off(self, page):
         branch = {"choice": "a", "probability": 0.9, "status": "truncated", "end": False}
-        branch |= {"reason": "cut off at a bound", "below": []}
-        trace = {"branches": [branch], "result": [], "truncated": True}
+        branch |= {"reason": "cut off at a bound", "below": [], "more": 0}
+        trace = {"branches": [branch], "more": 0, "result": [], "truncated": True}
         page.route(
             "**/v1/trace",
             lambda route: route.fulfill(json={"model": "words", "traces": [trace]}),

@@ -24,9 +24,10 @@ from setlearn.estimators.base import (
 )
 from setlearn.estimators.completion import Completion
 from setlearn.estimators.label_space import LabelSpace, sparse_mask
-from setlearn.estimators.traces import LabelTrace
+from setlearn.estimators.label_trace import LabelTrace
 from setlearn.metrics import mean_f1
 from setlearn.nodes import BoolArray, FloatArray, Mask, Nodes
+from setlearn.parameter_checks import check_not_empty
 from setlearn.rules import TopK
 from setlearn.scorers import LabelScorer
 from setlearn.set_reading import read_set
@@ -244,8 +245,7 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool, allow_nan: bo
     if isinstance(X, str | bytes):
         raise KindError(f"X is the single text {X!r}; pass a list of texts, such as [{X!r}]")
     try:
-        if _num_samples(X) == 0:
-            raise DataError("X holds 0 samples; pass at least one")
+        check_not_empty(_num_samples(X))
         if _is_learners_own(X):
             return X
         numeric = _numeric(X)

@@ -135,7 +135,7 @@ def check_lengths(sets: LabelSets, vocabulary: Vocabulary, max_length: int | Non
 
 
 def check_same_length(n_inputs: int, n_sets: int, name: str = "y") -> None:
-    """Raise unless there is one set per input, and at least one input.
+    """Raise unless there is one set per input.
 
     Parameters
     ----------
@@ -152,8 +152,6 @@ def check_same_length(n_inputs: int, n_sets: int, name: str = "y") -> None:
             f"X has {n_inputs} samples but {name} has {n_sets} sets; pass one set per sample, "
             "an empty one where there is nothing"
         )
-    if n_inputs == 0:
-        raise DataError("there is no training data: X holds 0 samples; pass at least one")
 
 
 def learned_bounds(trie: Trie, max_size: int) -> Bounds:

@@ -30,9 +30,10 @@ from setlearn.estimators.sequence_parameters import (
     check_rule,
     check_same_length,
 )
-from setlearn.estimators.traces import SequenceTrace, trace_growth
+from setlearn.estimators.sequence_trace import Growth, SequenceTrace
 from setlearn.generate import Bounds, Generated, GrownLevel, generate
 from setlearn.nodes import Mask, Nodes
+from setlearn.parameter_checks import check_not_empty
 from setlearn.rules import Rule, TopK
 from setlearn.scorers.base import TokenScorer
 from setlearn.set_reading import LabelSets, check_one_kind
@@ -115,7 +116,8 @@ class SequencePredictor(RuleHolder):
         )
         [ranking] = self._decoded(grown, 1)
         result = _as_set(ranking) | given
-        return trace_growth(levels, self.rule_, self.vocabulary_, result, ranking.truncated)
+        growth = Growth(levels, self.rule_, self.vocabulary_, len(given))
+        return growth.trace(result, ranking.truncated)
 
     def choice_points(self, X: Any = None, y: Any = None) -> tuple[Nodes, Mask]:
         self._check_fitted()
@@ -172,6 +174,7 @@ class SequencePredictor(RuleHolder):
         """Generate batch by batch, so that memory does not grow with the number of samples."""
         self._check_fitted()
         X, rule = as_list(X, "X"), self.rule_ if rule is None else rule
+        check_not_empty(len(X))
         if bounds is None:
             bounds = self._bounds(rule, max(map(len, known or ()), default=0))
         together = min(max(MOST_PREFIXES // bounds.max_nodes, 1), MOST_TOGETHER)
@@ -205,6 +208,7 @@ class SequencePredictor(RuleHolder):
         X = as_list(X, "X")
         sets = read_elements(as_list(y, "y"), self.vocabulary_.tokeniser, "y")
         check_same_length(len(X), len(sets))
+        check_not_empty(len(X))
         check_targets(sets, self.vocabulary_)
         return X, self._trie(sets)
 

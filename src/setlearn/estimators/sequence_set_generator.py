@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
-from setlearn.errors import ParameterError
+from setlearn.errors import DataError, ParameterError
 from setlearn.estimators.sequence_parameters import (
     as_list,
     check_bounds,
@@ -167,6 +167,8 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
             )
         sets = read_elements(as_list(y, "y"), of_elements, "y")
         check_same_length(len(X), len(sets))
+        if len(X) == 0:
+            raise DataError("there is no training data: X holds 0 samples; pass at least one")
         vocabulary = source.vocabulary or Vocabulary.learn(sets, of_elements)
         check_targets(sets, vocabulary)
         check_lengths(sets, vocabulary, self.max_length)

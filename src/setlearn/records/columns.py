@@ -193,8 +193,6 @@ def as_rows(records: Any, columns: Sequence[Column] = ()) -> list[Row]:
     ------
     KindError
         If a record is neither a row, a dict, nor the value of a single column.
-    DataError
-        If there are no records.
 
     Examples
     --------
@@ -208,10 +206,7 @@ def as_rows(records: Any, columns: Sequence[Column] = ()) -> list[Row]:
             f"expected a list of records, got the single value {short_repr(records)}; "
             "put it in a list"
         )
-    rows = [_as_row(number, record, columns) for number, record in enumerate(records)]
-    if not rows:
-        raise DataError("there are 0 records; pass at least one")
-    return rows
+    return [_as_row(number, record, columns) for number, record in enumerate(records)]
 
 
 def _as_row(number: int, record: Any, columns: Sequence[Column]) -> Row:

@@ -21,6 +21,7 @@ from setlearn.estimators.base import (
 )
 from setlearn.files import Row
 from setlearn.nodes import Mask, Nodes
+from setlearn.parameter_checks import check_not_empty
 from setlearn.records.cells import as_number, guess_kind
 from setlearn.records.columns import Column, as_rows, join_names, matching_columns
 from setlearn.records.readers import FeatureReader, NumericEncoder, RecordReader, TextReader
@@ -183,12 +184,12 @@ class RecordModel(SetPredictor):
         -------
         float
         """
-        records = as_rows(X, self.reader.columns)
+        records = self._rows(X)
         return SetPredictor.score(self, records, self.true_sets(records) if y is None else y)
 
     def true_sets(self, records: Any) -> list[frozenset[Hashable]]:
         """Read the sets of records, with elements spelled as in predictions."""
-        rows = as_rows(records, self.reader.columns)
+        rows = self._rows(records)
         return self.as_elements([self.targets.read(row) for row in rows])
 
     def known_sets(self, records: Any, column: str) -> list[frozenset[Hashable]]:
@@ -204,7 +205,7 @@ class RecordModel(SetPredictor):
         list of frozenset
             With elements spelled as in predictions.
         """
-        rows = as_rows(records, self.reader.columns)
+        rows = self._rows(records)
         return self.as_elements([self.targets.read_column(row, column) for row in rows])
 
     def reading_targets(
@@ -228,13 +229,18 @@ class RecordModel(SetPredictor):
         targets = self.targets.for_other_columns(row, target, separator, self.elements_ or [])
         return replace(self, targets=targets)
 
+    def _rows(self, records: Any) -> list[Row]:
+        rows = as_rows(records, self.reader.columns)
+        check_not_empty(len(rows))
+        return rows
+
     def _inputs(self, records: Any) -> Any:
-        return self.reader.read(as_rows(records, self.reader.columns))
+        return self.reader.read(self._rows(records))
 
     def _samples(self, records: Any, y: Any) -> tuple[Any, Any]:
         if records is None:
             return None, y
-        rows = as_rows(records, self.reader.columns)
+        rows = self._rows(records)
         return self.reader.read(rows), self.true_sets(rows) if y is None else y
 
 

@@ -101,7 +101,7 @@ class RecordPlan:
                 f"the elements are {self.task}, but a {type(model).__name__} predicts "
                 f"{model.task}; pass a model for {self.task}, or plan for the other task"
             )
-        rows = as_rows(records)
+        rows = _training_rows(records)
         reader = self._reader(rows)
         sets = [self.targets.read(row) for row in rows]
         fitted = clone(model).fit(reader.read(rows), sets)
@@ -175,7 +175,7 @@ def plan_records(
     elements: by characters
     word: text (by characters)
     """
-    rows = as_rows(records)
+    rows = _training_rows(records)
     targets, notes = guess_targets(rows, target, separator=separator, task=task)
     columns = guess_columns(
         rows, target_columns=targets.columns, given=kinds, inputs=inputs, declared=declared
@@ -319,3 +319,10 @@ def _readable_as_sequences(columns: Columns) -> Columns:
 
 def _with_remarks(columns: Columns, remarks: Mapping[str, str]) -> Columns:
     return tuple(replace(c, remark=remarks.get(c.name, c.remark)) for c in columns)
+
+
+def _training_rows(records: Any) -> list[Row]:
+    rows = as_rows(records)
+    if not rows:
+        raise DataError("there are 0 records to learn from; pass at least one")
+    return rows

@@ -12,8 +12,8 @@ from sklearn.utils import check_random_state
 
 from setlearn.errors import DataError, ParameterError
 from setlearn.networks.training_settings import Training
-from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, dense_mask
-from setlearn.rules.base import Rule, check_positive
+from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, check_positive, dense_mask
+from setlearn.rules.base import Rule
 from setlearn.rules.expected_f import ExpectedF
 from setlearn.rules.lambda_set import LambdaSet
 from setlearn.rules.margin import Margin

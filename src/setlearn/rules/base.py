@@ -12,11 +12,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from setlearn.errors import DataError, NotFittedError, ParameterError
+from setlearn.errors import NotFittedError, ParameterError
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes
 from setlearn.rules.steps import Pick, Steps, best_first
 
-__all__ = ["Rule", "check_positive"]
+__all__ = ["Rule"]
 
 SPELLED = {"lam": "λ"}
 """Parameters that people know by another name."""
@@ -342,6 +342,52 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
         """
         return f"{name} at {node.probabilities[0, choice]:.4g} is not kept by {self!r}"
 
+    def reasons_not_followed(
+        self, nodes: Nodes, row: IntArray, choice: IntArray, names: Sequence[str]
+    ) -> list[str]:
+        """Say in one line each why `grow` does not follow some choices of a tree.
+
+        Parameters
+        ----------
+        nodes : Nodes
+            All choice points of one sample at one depth.
+        row, choice : int arrays of shape (m,)
+            The choice point of each such choice, and its column.
+        names : sequence of m str
+
+        Returns
+        -------
+        list of m str
+        """
+        return [
+            self.reason_against(nodes[r : r + 1], int(c), name)
+            for r, c, name in zip(row, choice, names, strict=True)
+        ]
+
+    def reasons_not_chosen(
+        self, membership: FloatArray, left_out: IntArray, names: Sequence[str], n_known: int = 0
+    ) -> list[str]:
+        """Say in one line each why `choose` leaves out some finished sequences of one sample.
+
+        Parameters
+        ----------
+        membership : array of shape (n,)
+            The probabilities of all finished sequences, best first.
+        left_out : int array of shape (m,)
+            The places of those that were left out.
+        names : sequence of m str
+        n_known : int, default=0
+            How many other sequences are known.
+
+        Returns
+        -------
+        list of m str
+        """
+        return [
+            f"{name} at {membership[place]:.4g} is not chosen by {self!r}"
+            for place, name in zip(left_out, names, strict=True)
+        ]
+
     def _check_fitted(self, attribute: str) -> None:
         try:
             check_is_fitted(self, attribute)
@@ -350,29 +396,3 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
                 f"this {type(self).__name__} is not fitted; call fit(nodes, positive) first, "
                 "or fit the estimator that holds it"
             ) from error
-
-
-def check_positive(nodes: Nodes, positive: Mask) -> None:
-    """Raise unless there is something to learn from and the two arguments agree.
-
-    Parameters
-    ----------
-    nodes : Nodes
-    positive : mask of shape (n, V)
-
-    Raises
-    ------
-    DataError
-        If there are no choice points, the shapes differ, or padding is marked as right.
-    """
-    if len(nodes) == 0:
-        raise DataError("there are no choice points to learn from; pass at least one sample")
-    if positive.shape != nodes.probabilities.shape:
-        raise DataError(
-            f"positive has shape {positive.shape} but the probabilities have "
-            f"{nodes.probabilities.shape}; pass one entry per choice"
-        )
-    if nodes.available is not None and not nodes.available[positive.nonzero()].all():
-        raise DataError(
-            "some right choices are not available; mark as right only choices of that point"
-        )

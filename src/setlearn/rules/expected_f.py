@@ -15,8 +15,8 @@ from typing import Self
 import numpy as np
 
 from setlearn.errors import DataError, ParameterError
-from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray, Mask, Nodes
-from setlearn.rules.base import Rule, check_positive
+from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray, Mask, Nodes, check_positive
+from setlearn.rules.base import Rule
 from setlearn.rules.set_distribution import (
     IndependentChoices,
     SetDistribution,
@@ -151,8 +151,11 @@ class ExpectedF(Rule):
         self.check_parameters(n_positions=int(nodes.depth.max(initial=0)) + 1)
         if self.joint and nodes.examples is None:
             raise _no_examples()
-        probable: BoolArray = nodes.membership >= LEAST_F / (1 + float(self.beta) ** 2)
+        probable: BoolArray = nodes.membership >= self._least_followed()
         return probable
+
+    def _least_followed(self) -> float:
+        return LEAST_F / (1 + float(self.beta) ** 2)
 
     def choose(
         self, sample: IntArray, membership: FloatArray, n_known: IntArray | None = None
@@ -181,32 +184,86 @@ class ExpectedF(Rule):
         given = np.zeros(len(present), dtype=np.intp)
         if n_known is not None:
             given[row] = n_known
-        known = np.arange(given.max(initial=0)) < given[:, None]
-        nodes = Nodes.roots(
-            np.hstack([candidates, known]), np.hstack([np.zeros(candidates.shape, bool), known])
-        )
-        on_labels = ExpectedF(self.beta, min_size=self.min_size)
-        kept: BoolArray = on_labels.accept(nodes)[row, rank]
+        nodes = _sequences_as_labels(candidates, given)
+        kept: BoolArray = self._on_labels().accept(nodes)[row, rank]
         return kept
+
+    def _on_labels(self) -> ExpectedF:
+        """The same rule for finished sequences, of which each counts as a label."""
+        return ExpectedF(self.beta, min_size=self.min_size)
 
     def figures(self, node: Nodes, choice: int, memory: Sequence[int]) -> dict[str, float]:
         """The probability of the choice, and the expected F of the set with it."""
-        [(_, distribution)] = self._distributions(node)
         kept = np.zeros(node.probabilities.shape, dtype=bool)
         kept[0, [*memory, choice]] = True
-        value = float(distribution.expected(kept)[0])
+        [value] = self._expected(node, kept).tolist()
         return {**super().figures(node, choice, memory), f"expected F{self.beta:g}": value}
 
     def reason_against(self, node: Nodes, choice: int, name: str) -> str:
         """Compare the expected F with and without the choice."""
-        [(_, distribution)] = self._distributions(node)
-        without = self.accept(node)
-        added = without.copy()
-        added[0, choice] = True
-        return (
-            f"with {name} the expected F{self.beta:g} is {distribution.expected(added)[0]:.4g}, "
-            f"without it {distribution.expected(without)[0]:.4g}"
-        )
+        [reason] = self._reasons_against(node, [choice], [name])
+        return reason
+
+    def _reasons_against(
+        self, node: Nodes, choices: Sequence[int], names: Sequence[str]
+    ) -> list[str]:
+        """The reasons against several choices of one choice point that are not kept."""
+        indices = np.asarray(choices, dtype=np.intp)
+        kept = np.repeat(self.accept(node), len(indices) + 1, axis=0)
+        kept[np.arange(len(indices)), indices] = True  # one more in all rows but the last
+        with_each, [without] = self._expected(node, kept[:-1]), self._expected(node, kept[-1:])
+        return [
+            f"with {name} the expected F{self.beta:g} is {value:.4g}, without it {without:.4g}"
+            for name, value in zip(names, with_each, strict=True)
+        ]
+
+    def _expected(self, node: Nodes, kept: BoolArray) -> FloatArray:
+        """The expected F (m,) at one choice point of m sets of the same size (m, V)."""
+        values = np.empty(len(kept))
+        for rows, distribution in self._distributions(node[np.zeros(len(kept), np.intp)]):
+            values[rows] = distribution.expected(kept[rows])
+        return values
+
+    def reasons_not_followed(
+        self, nodes: Nodes, row: IntArray, choice: IntArray, names: Sequence[str]
+    ) -> list[str]:
+        """Compare the probabilities of prefixes with the least that is followed.
+
+        Parameters
+        ----------
+        nodes : Nodes
+        row, choice : int arrays of shape (m,)
+        names : sequence of m str
+
+        Returns
+        -------
+        list of m str
+        """
+        least, membership = self._least_followed(), nodes.membership[row, choice]
+        return [
+            f"with its prefix {name} has probability {probability:.4g}, and the tree follows "
+            f"{least:.4g} or more"
+            for probability, name in zip(membership, names, strict=True)
+        ]
+
+    def reasons_not_chosen(
+        self, membership: FloatArray, left_out: IntArray, names: Sequence[str], n_known: int = 0
+    ) -> list[str]:
+        """Compare the expected F with and without each sequence.
+
+        Parameters
+        ----------
+        membership : array of shape (n,)
+        left_out : int array of shape (m,)
+        names : sequence of m str
+        n_known : int, default=0
+
+        Returns
+        -------
+        list of m str
+        """
+        nodes = _sequences_as_labels(membership[None, :], np.array([n_known]))
+        return self._on_labels()._reasons_against(nodes, left_out.tolist(), names)
 
     def _distributions(self, nodes: Nodes) -> Iterator[tuple[IntArray, SetDistribution]]:
         """The distribution of the true set at each choice point, a block of them at a time."""
@@ -225,6 +282,14 @@ class ExpectedF(Rule):
         n_points = len(quadrature(nodes.n_choices, beta).u)
         for rows in _blocks(np.flatnonzero(independent), max(n_points, nodes.n_choices)):
             yield rows, IndependentChoices(nodes[rows], beta)
+
+
+def _sequences_as_labels(membership: FloatArray, n_known: IntArray) -> Nodes:
+    """Choice points whose choices are finished sequences (n, m), and then the known ones."""
+    known = np.arange(n_known.max(initial=0)) < n_known[:, None]
+    return Nodes.roots(
+        np.hstack([membership, known]), np.hstack([np.zeros(membership.shape, bool), known])
+    )
 
 
 def _best_size(distribution: SetDistribution, min_size: IntArray | int = 0) -> IntArray:

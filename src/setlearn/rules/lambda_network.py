@@ -13,8 +13,17 @@ from sklearn.utils import check_random_state
 
 from setlearn.errors import DataError, ParameterError
 from setlearn.networks.training_settings import Training, TrainsNetwork, hold_out
-from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, dense_mask, log_odds
-from setlearn.rules.base import Rule, check_positive
+from setlearn.nodes import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Mask,
+    Nodes,
+    check_positive,
+    dense_mask,
+    log_odds,
+)
+from setlearn.rules.base import Rule
 from setlearn.rules.min_size import check_min_size, fill_up, learned_min_size
 from setlearn.rules.threshold import best_cut, check_cut
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from setlearn.errors import DataError, ParameterError
-from setlearn.nodes import BoolArray, FloatArray, Mask, Nodes, dense_mask
-from setlearn.rules.base import Rule, check_positive
+from setlearn.nodes import BoolArray, FloatArray, Mask, Nodes, check_positive, dense_mask
+from setlearn.rules.base import Rule
 from setlearn.rules.max_margin import Gaps, best_floor, evaluate, past_ties, solve
 from setlearn.rules.min_size import check_min_size, fill_up, learned_min_size
 from setlearn.rules.steps import Pick, Steps, best_first

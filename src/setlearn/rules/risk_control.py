@@ -15,8 +15,8 @@ from typing import Any, Self
 import numpy as np
 
 from setlearn.errors import DataError, ParameterError
-from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes
-from setlearn.rules.base import Rule, check_positive
+from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, check_positive
+from setlearn.rules.base import Rule
 from setlearn.savable import savable
 from setlearn.trie import END
 

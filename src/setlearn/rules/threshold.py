@@ -8,8 +8,8 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 
 from setlearn.errors import ParameterError
-from setlearn.nodes import BoolArray, FloatArray, Mask, Nodes, dense_mask
-from setlearn.rules.base import Rule, check_positive
+from setlearn.nodes import BoolArray, FloatArray, Mask, Nodes, check_positive, dense_mask
+from setlearn.rules.base import Rule
 from setlearn.rules.min_size import check_min_size, fill_up, learned_min_size
 from setlearn.savable import savable
 

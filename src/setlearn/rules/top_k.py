@@ -7,9 +7,18 @@ from typing import Self
 
 import numpy as np
 
-from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, best_of_each_sample
+from setlearn.nodes import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Mask,
+    Nodes,
+    best_of_each_sample,
+    check_positive,
+)
 from setlearn.parameter_checks import check_count
-from setlearn.rules.base import Rule, check_positive
+from setlearn.rules.base import Rule
+from setlearn.rules.steps import best_first
 from setlearn.savable import savable
 from setlearn.trie import END
 
@@ -21,6 +30,9 @@ LEAST_BEAM = 16
 @savable()
 class TopK(Rule):
     """Keep the k best choices; known ones do not count.
+
+    With ``scores="softmax"`` and empty sets in training, "nothing" is one more choice. Where it is
+    the best of all, the set is empty. Otherwise it does not count, and k labels are kept.
 
     For sequences it keeps the k most probable *sequences* of each sample. They are found by
     beam search: of the prefixes of each length, the 4·k most probable ones (at least 16) are
@@ -78,8 +90,13 @@ class TopK(Rule):
             open_scores = part.masked(part.probabilities)
             if part.known is not None:
                 open_scores = np.where(part.known, -np.inf, open_scores)
+            if part.nothing is not None:  # alone where it leads, elsewhere no choice
+                leads = open_scores.argmax(axis=1) == part.nothing
+                is_element = np.arange(part.n_choices) != part.nothing
+                open_scores = np.where(is_element == leads[:, None], -np.inf, open_scores)
             best = np.argsort(-open_scores, axis=1, kind="stable")[:, : self.k]
-            np.put_along_axis(kept[rows], best, True, axis=1)
+            is_choice = np.take_along_axis(open_scores, best, axis=1) > -np.inf
+            np.put_along_axis(kept[rows], best, is_choice, axis=1)
         return nodes.completed(kept)
 
     def grow(self, nodes: Nodes) -> BoolArray:
@@ -160,11 +177,69 @@ class TopK(Rule):
         """The probability of the choice, and its rank among those that are not known."""
         n_known = 0 if node.known is None else int(node.known.sum())
         rank = len(memory) - n_known + 1
+        if choice == node.nothing:  # the rule looked for it at the top alone
+            rank = 1 + best_first(node.probabilities[0], ~node.known_mask()[0]).index(choice)
         return {**super().figures(node, choice, memory), "rank": rank}
 
     def reason_against(self, node: Nodes, choice: int, name: str) -> str:
         """Compare the rank of the choice with k."""
+        if choice == node.nothing:
+            return f"{name} means an empty set, and is an answer only where it ranks first"
+        if node.nothing is not None and self.accept(node)[0, node.nothing]:
+            return f"the empty set ranks first, and {name} lower"
         return f"k = {self.k}, and {name} at {node.probabilities[0, choice]:.4g} ranks lower"
+
+    def reasons_not_followed(
+        self, nodes: Nodes, row: IntArray, choice: IntArray, names: Sequence[str]
+    ) -> list[str]:
+        """Compare the ranks of prefixes among all of their length with the width of the beam.
+
+        Parameters
+        ----------
+        nodes : Nodes
+        row, choice : int arrays of shape (m,)
+        names : sequence of m str
+
+        Returns
+        -------
+        list of m str
+        """
+        membership = nodes.membership[:, END + 1 :]
+        rank = np.empty(membership.size, dtype=np.intp)
+        rank[np.argsort(-membership, axis=None, kind="stable")] = np.arange(1, rank.size + 1)
+        ranks = rank.reshape(membership.shape)
+        width = self._width() + _known_of_each_sample(nodes, np.zeros(len(nodes), np.intp))[0]
+        return [
+            f"{name} ranks {ranks[r, c - END - 1]} among all prefixes of this length, and the "
+            f"best {width} are followed"
+            if membership[r, c - END - 1] > 0
+            else f"{name} has probability 0"
+            for r, c, name in zip(row, choice, names, strict=True)
+        ]
+
+    def reasons_not_chosen(
+        self, membership: FloatArray, left_out: IntArray, names: Sequence[str], n_known: int = 0
+    ) -> list[str]:
+        """Compare the ranks of sequences with k.
+
+        Parameters
+        ----------
+        membership : array of shape (n,)
+        left_out : int array of shape (m,)
+        names : sequence of m str
+        n_known : int, default=0
+            Not used: known sequences do not count.
+
+        Returns
+        -------
+        list of m str
+        """
+        return [
+            f"k = {self.k}, and {name} at {membership[place]:.4g} ranks {place + 1}"
+            if membership[place] > 0
+            else f"{name} has probability 0"
+            for place, name in zip(left_out, names, strict=True)
+        ]
 
     def check_parameters(self, n_positions: int = 1) -> None:
         """Raise unless k is a count."""

@@ -81,6 +81,11 @@ class LabelScorer(ABC):
         """The number of labels, and one more if "nothing" is a choice."""
         return self.n_labels + self.empty_choice
 
+    @property
+    def nothing(self) -> int | None:
+        """The choice "nothing", if it is one."""
+        return self.n_labels if self.empty_choice else None
+
     def start(self, X: Any, known: BoolArray | None = None, *, with_examples: bool = False) -> Step:
         """Score the root of every sample.
 
@@ -102,7 +107,7 @@ class LabelScorer(ABC):
             # A set with a known element is not empty.
             scores[known.any(axis=1), -1] = 0
             known = np.column_stack([known, np.zeros(len(known), bool)])
-        nodes = Nodes.roots(scores, known)
+        nodes = replace(Nodes.roots(scores, known), nothing=self.nothing)
         return Step(replace(nodes, examples=self.examples(X)) if with_examples else nodes)
 
     def examples(self, X: Any) -> Examples | None:
@@ -308,7 +313,8 @@ def fit_out_of_fold(
             finished("")
     held_out = np.concatenate([np.arange(0), *(test for _, test in splits)])
     fitted, *parts = results
-    return fitted, _joined(parts, held_out, n_choices=scorer.n_choices)
+    nodes = _joined(parts, held_out, n_choices=scorer.n_choices)
+    return fitted, replace(nodes, nothing=scorer.nothing)
 
 
 def _fit_and_score(

@@ -147,7 +147,8 @@ class TraceAnswer(BaseModel):
     ``memory`` after it. With a margin, ``penalties`` are what was subtracted from the scores.
     Other rules decide at once: ``penalties`` is null, and ``figures`` has the numbers that the
     rule looks at. For sequences: ``branches``, a tree of ``choice``, ``probability``, ``status``,
-    ``reason``, ``end`` and ``below``; ``result`` and ``truncated``.
+    ``reason``, ``end``, ``below`` and ``more`` (how many less probable choices were rejected below
+    it and are not listed); ``more`` for the root; ``result`` and ``truncated``.
     """
 
     model: str

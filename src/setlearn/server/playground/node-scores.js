@@ -1,4 +1,4 @@
-// All scores at one node of the tree.
+// The scores at one node of the tree.
 
 import { make, number } from "./dom.js";
 import { leadsToElement } from "./tree-nodes.js";
@@ -14,7 +14,7 @@ export function nodeScores(node) {
     const best = Math.max(...node.below.map(({ probability }) => probability)) || 1;
     const shown = node.below.slice(0, MOST_SHOWN);
     parts.push(make("ol", { className: "bars" }, ...shown.map((choice) => row(choice, best))));
-    const nHidden = node.below.length - shown.length;
+    const nHidden = node.below.length - shown.length + node.more;
     const others = `… and ${nHidden} more with lower scores`;
     if (nHidden) parts.push(make("p", { className: "hint" }, others));
   }

@@ -27,7 +27,7 @@ export function sequenceSteps(trace, { known }) {
   const frame = { className: "scroller", tabIndex: 0, role: "group", ariaLabel: "The tree" };
   const scroller = make("div", frame, top);
   const hint = make("p", { className: "hint" },
-    "Click a node to see all its scores, or +n to see n other choices.");
+    "Click a node to see its scores, or +n to see the best of n other choices.");
   select(root, top.querySelector(".node"));
   const whole = [...new Set([...known, ...trace.result])]; // what is known comes first
   const endedBy = (step) => finished.filter((node) => node.depth <= step).map(spelled);
@@ -65,7 +65,7 @@ function branch(node, appears, select) {
   const below = make("ul", {}, ...shown.map((child) => branch(child, appears, select)));
   element.append(below);
   if (far.length) {
-    const more = moreButton(far, below, appears, select);
+    const more = moreButton(node, far, below, appears, select);
     appears[node.depth + 1].push(more);
     element.firstChild.append(more);
   }
@@ -83,17 +83,18 @@ function makeChip(node) {
   return chip;
 }
 
-/** Less probable other choices are drawn only on request. */
-function moreButton(far, below, appears, select) {
-  const button = make("button", { type: "button", className: "more" }, `+${far.length}`);
+/** Less probable other choices are drawn only on request; the trace has the best of them. */
+function moreButton(node, far, below, appears, select) {
+  const nOthers = far.length + node.more;
+  const button = make("button", { type: "button", className: "more" }, `+${nOthers}`);
   button.ariaExpanded = "false";
-  button.ariaLabel = `${far.length} more choices that were not kept`;
+  button.ariaLabel = `${nOthers} more choices that were not kept`;
   let items;
   button.addEventListener("click", () => {
     items ??= far.slice(0, MOST_OTHERS).map((node) => branch(node, appears, select));
     const opens = button.ariaExpanded === "false";
     button.ariaExpanded = String(opens);
-    button.textContent = opens ? "−" : `+${far.length}`;
+    button.textContent = opens ? "−" : `+${nOthers}`;
     if (opens) below.append(...items);
     else items.forEach((item) => item.remove());
   });

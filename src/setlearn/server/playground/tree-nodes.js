@@ -1,9 +1,9 @@
 // The branches of a trace as nodes with their prefix and depth.
 
 /** The root, the nodes of each level (the root has level 0), and those that end a sequence. */
-export function makeTree({ branches, result }) {
+export function makeTree({ branches, more, result }) {
   const spell = speller(branches, result);
-  const root = { choice: "start", prefix: "", depth: 0, status: "root", below: [] };
+  const root = { choice: "start", prefix: "", depth: 0, status: "root", below: [], more };
   const levels = [[root]];
   const finished = [];
 
