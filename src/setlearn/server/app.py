@@ -14,9 +14,10 @@ from fastapi.staticfiles import StaticFiles
 
 from setlearn import __version__
 from setlearn.server.batching import Batcher
-from setlearn.server.gate import Gate, add_shape_handler
+from setlearn.server.gate import Gate
 from setlearn.server.monitoring import AccessLog, Metrics
 from setlearn.server.problems import add_problem_handlers
+from setlearn.server.request_shape import add_shape_handler
 from setlearn.server.routes import make_routers
 from setlearn.server.settings import Settings
 from setlearn.server.workers import Worker
