@@ -194,7 +194,9 @@ async def read_body(headers: Mapping[bytes, bytes], receive: Receive, limits: Li
             while True:
                 message = await receive()
                 if message["type"] == "http.disconnect":
-                    raise Problem(400, "half_sent", "the body ended too early; send all of it")
+                    raise Problem(
+                        400, "incomplete_body", "the body ended too early; send all of it"
+                    )
                 content += message.get("body", b"")
                 if len(content) > limits.body_bytes:
                     raise _too_large(limits)
@@ -275,4 +277,6 @@ def _check_content_type(request: Request) -> None:
         raise Problem(415, "not_json", "send JSON, with Content-Type: application/json")
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding != "identity":
-        raise Problem(415, "packed", "send the body uncompressed, without Content-Encoding")
+        raise Problem(
+            415, "compressed_body", "send the body uncompressed, without Content-Encoding"
+        )
