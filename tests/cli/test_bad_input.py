@@ -59,6 +59,14 @@ def test_a_text_where_trace_expects_a_file(tagger, text):
     assert f"there is no file {text!r:.80}; check the path, or put --text before it" in ended.err
 
 
+def test_a_model_that_is_not_there(photos, tmp_path):
+    for path, problem in ((tmp_path / "m", "does not exist"), (photos, "is a file")):
+        ended = run("predict", path, photos)
+        assert ended.code == 4
+        assert f"the model {path} {problem}" in ended.err
+        assert ended.err.endswith("; pass the folder of a saved model\n")
+
+
 @pytest.mark.parametrize("verb", ["predict", "evaluate", "trace"])
 def test_a_folder_where_a_file_is_expected(tagger, verb):
     ended = run(verb, tagger, tagger)

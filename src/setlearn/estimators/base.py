@@ -66,7 +66,7 @@ class Ranking(list[tuple[Any, float]]):
     Attributes
     ----------
     truncated : bool
-        Whether a bound cut something off, so that elements may be missing.
+        Whether a limit cut something off, so that elements may be missing.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Trace(Protocol):
 
     @property
     def truncated(self) -> bool:
-        """Whether a bound cut something off."""
+        """Whether a limit cut something off."""
         ...
 
     def to_dict(self) -> dict[str, Any]:

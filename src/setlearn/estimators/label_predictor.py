@@ -186,7 +186,7 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
         return self.space_.by_spelling(sets)
 
     def _kept(self, nodes: Nodes) -> sparse.csr_array:
-        """The labels that are kept, (n, labels), known ones perhaps; dense a chunk at a time."""
+        """The kept labels, (n, labels); may include known labels; computed in dense chunks."""
         chunks = [
             sparse_mask(self._labels_only(self._accepted(nodes[rows])))
             for rows in nodes.row_chunks()

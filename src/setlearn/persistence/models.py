@@ -148,7 +148,7 @@ def load(path: str | Path, *, trusted: Iterable[str] = ()) -> Any:
     >>> import setlearn
     >>> setlearn.load("nowhere")
     Traceback (most recent call last):
-    setlearn.errors.ModelError: the model nowhere does not exist; pass the folder that save wrote
+    setlearn.errors.ModelError: the model nowhere does not exist; pass the folder of a saved model
     """
     return read_model(path, trusted=trusted).model
 

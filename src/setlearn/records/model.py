@@ -235,7 +235,14 @@ class RecordModel(SetPredictor):
         if records is None:
             return None, y
         rows = as_rows(records, self.reader.columns)
-        return self.reader.read(rows), self.true_sets(rows) if y is None else y
+        inputs = self.reader.read(rows)
+        if y is not None:
+            return inputs, y
+        try:
+            return inputs, self.true_sets(rows)
+        except DataError as error:
+            problem = f"{error}. The true sets are read from the records; add them, or pass y"
+            raise DataError(problem, advice=error.advice) from error
 
 
 def record_model_for(
