@@ -37,7 +37,7 @@ class Generated:
     sample: IntArray  # (m,)
     tokens: IntArray  # (m, longest), filled up with END after the last token
     probability: FloatArray  # (m,) the product of all choices, the end symbol included
-    truncated: BoolArray  # (n_samples,) whether a bound cut something off
+    truncated: BoolArray  # (n_samples,) whether a limit cut something off
 
     def sequences(self) -> Sequences:
         """The same sequences, concatenated."""

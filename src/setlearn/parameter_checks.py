@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from setlearn.errors import DataError, ParameterError
+from setlearn.errors import ParameterError
 
-__all__ = ["check_count", "check_counts", "check_not_empty", "check_share"]
+__all__ = ["check_count", "check_counts", "check_share"]
 
 
 def check_count(name: str, value: object) -> None:
@@ -47,12 +47,6 @@ def check_counts(name: str, values: object) -> None:
         raise ParameterError(
             f"{name} must be whole numbers of at least 1, such as (128,), got {values!r}"
         )
-
-
-def check_not_empty(n_samples: int) -> None:
-    """Raise if X holds no samples."""
-    if n_samples == 0:
-        raise DataError("X holds 0 samples; pass at least one")
 
 
 def check_share(name: str, value: object) -> None:

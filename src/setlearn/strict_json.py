@@ -1,4 +1,4 @@
-"""JSON as the standard has it: no NaN, no number beyond a float, no half of a character.
+"""JSON as the standard has it: no NaN, no number beyond a float, no lone surrogate.
 
 Keys that occur twice in an object, which the standard leaves open, are refused too.
 """
@@ -148,7 +148,7 @@ def _check_text(text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise StrictJsonError("it holds half of a character (a lone surrogate)") from None
+        raise StrictJsonError("it contains a lone surrogate") from None
 
 
 def _too_deep(max_depth: int) -> StrictJsonError:

@@ -1,4 +1,6 @@
-"""Models that several files of tests ask: fitted once, by the command itself."""
+"""Models that several files of tests ask, fitted once, and a place for temporary files."""
+
+import tempfile
 
 import numpy as np
 import pytest
@@ -7,6 +9,15 @@ import setlearn
 from setlearn.rules import TopK
 from tests.cli.files import tagged_texts, word_forms, write_csv, write_jsonl
 from tests.cli.running import run
+
+
+@pytest.fixture(autouse=True)
+def temporary_folder(tmp_path_factory, monkeypatch):
+    """The folder for temporary files, also of the processes that a test starts."""
+    folder = tmp_path_factory.mktemp("temporary")
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr(tempfile, "tempdir", None)  # found anew by the variable
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -44,11 +44,34 @@ def test_a_file_that_cannot_be_used(tagger, tmp_path, name):
     assert message in told.document["error"]["message"]
 
 
-@pytest.mark.parametrize("verb", ["predict", "evaluate", "trace"])
-def test_a_file_that_is_not_there(tagger, verb):
-    ended = run(verb, tagger, "nowhere.csv")
+@pytest.mark.parametrize("verb", ["predict", "evaluate"])
+@pytest.mark.parametrize("name", ["nowhere.csv", "nowhere"])
+def test_a_file_that_is_not_there(tagger, verb, name):
+    ended = run(verb, tagger, name)
     assert ended.code == 3
-    assert ended.err == "setlearn: there is no file nowhere.csv; check the path\n"
+    assert ended.err == f"setlearn: there is no file {name}; check the path\n"
+
+
+@pytest.mark.parametrize("text", ["nowhere.csv", "trout with rice", "a boat " * 100])
+def test_a_text_where_trace_expects_a_file(tagger, text):
+    ended = run("trace", tagger, text)
+    assert ended.code == 3
+    assert f"there is no file {text!r:.80}; check the path, or put --text before it" in ended.err
+
+
+def test_a_model_that_is_not_there(photos, tmp_path):
+    for path, problem in ((tmp_path / "m", "does not exist"), (photos, "is a file")):
+        ended = run("predict", path, photos)
+        assert ended.code == 4
+        assert f"the model {path} {problem}" in ended.err
+        assert ended.err.endswith("; pass the folder of a saved model\n")
+
+
+@pytest.mark.parametrize("verb", ["predict", "evaluate", "trace"])
+def test_a_folder_where_a_file_is_expected(tagger, verb):
+    ended = run(verb, tagger, tagger)
+    assert ended.code == 3
+    assert ended.err == f"setlearn: {tagger} is a folder, not a file; name one file in it\n"
 
 
 def test_the_right_encoding(tagger, tmp_path):

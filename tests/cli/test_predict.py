@@ -121,7 +121,21 @@ class TestAnotherRule:
         ended = run("predict", tagger, photos, "--rule", rule)
         assert (ended.code, ended.out) == (2, "")
         assert f"the rule '{rule}' must be fitted on samples" in ended.err
-        assert "rules that need no fit are expected-f" in ended.err
+        assert "choose a rule that needs no fit: expected-f" in ended.err
+
+    @pytest.mark.parametrize(
+        ("rule", "remedy"),
+        [
+            ("margin:lam=0.2,min_size=0", "give a number above 0 for min_size, or choose"),
+            ("margin:min_size=0", "give a number above 0 for lam and for min_size, or choose"),
+            ("threshold:cut=tuned", "give a number above 0 for cut, or choose"),
+            ("lambda-cnn", "only possible in setlearn fit; choose"),
+        ],
+    )
+    def test_the_settings_that_would_be_learned_are_named(self, tagger, rule, remedy):
+        ended = run("trace", tagger, "--text", "boat", "--rule", rule)
+        assert ended.code == 2
+        assert remedy in ended.err
 
     def test_one_that_does_not_exist(self, tagger, photos):
         ended = run("predict", tagger, photos, "--rule", "magic")

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import time
 
+import joblib
 import pytest
 
 from tests.cli.files import word_forms, write_jsonl
@@ -58,7 +59,7 @@ class TestNoRoom:
         assert "/dev/full cannot be written: No space left on device; free some space" in ended.err
 
     @pytest.mark.parametrize("task", ["labels", "sequences"])
-    def test_for_a_model(self, tagger, photos, words, tmp_path, task):
+    def test_for_a_model(self, photos, words, tmp_path, temporary_folder, task):
         data, options = {
             "labels": (photos, ("--learner", "logistic")),
             "sequences": (
@@ -75,6 +76,9 @@ class TestNoRoom:
         assert "File too large" in last
         assert "Traceback" not in ended.stderr
         assert not (tmp_path / "model").exists()
+        for place in (tmp_path, temporary_folder):
+            for rescued in place.glob("model.rescue-*"):
+                joblib.load(rescued / "model.joblib")  # all of it, or there would be no folder
 
 
 def test_ctrl_c_says_how_to_go_on(tmp_path):

@@ -120,7 +120,11 @@ BAD_Y = {
     "one class": (["a"] * 20, DataError, r"y holds one class only \('a'\).*at least two classes"),
     "one label": ([{"a"}] * 20, DataError, r"one class only \('a' in every sample\).*different"),
     "one column": (sparse.csr_array(np.ones((20, 1))), DataError, r"one class only \(0 in every"),
-    "the label nan": ([{NAN, "a"}] * 20, DataError, "Y holds the label nan.*use None or a string"),
+    "the label nan": (
+        [{NAN, "a"}] * 20,
+        DataError,
+        "nan, which cannot be a label.*use None or a",
+    ),
     "classes with nan": ([NAN, 1.0] * 10, DataError, "y contains NaN.*leave those samples out"),
     "continuous classes": (X[:, 0], DataError, "Unknown label type: continuous"),
     "strings and numbers": (["a", 1] * 10, KindError, "y mixes strings.*'a' and 1; pass classes"),

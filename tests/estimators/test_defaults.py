@@ -114,5 +114,7 @@ def test_the_same_seed_gives_the_same_answer():
     ids=["learner", "softmax", "conditional"],
 )
 def test_a_joint_without_examples_is_told_before_anything_is_fitted(classifier):
-    with pytest.raises(ParameterError, match=r"needs whole training sets.*without joint"):
+    with pytest.raises(
+        ParameterError, match=r"needs training sets similar to each input.* dense X .*without joint"
+    ):
         classifier.fit(X, Y)

@@ -60,9 +60,10 @@ def test_one_line_adds_a_format(tmp_path, monkeypatch, added):
     assert [row.record for row in open_rows(path, format="words")] == [{"word": "~robin"}]
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
     assert open_rows("-").format == "words"
+    (tmp_path / "a.txt").write_text("robin")
     for action, message in [
         (lambda: open_rows(path, format="excel"), "choose one of jsonl.*, words"),
-        (lambda: open_rows("a.txt"), "one of jsonl.*, words"),
+        (lambda: open_rows(tmp_path / "a.txt"), "one of jsonl.*, words"),
         (lambda: open_rows(path, format="json", delimiter=","), "only for csv and tsv and words"),
         (lambda: write_rows(path, [], format="arff"), "write one of jsonl, csv, tsv, words"),
     ]:

@@ -69,12 +69,13 @@ def test_a_pipe_is_read_while_it_is_still_written_to(monkeypatch):
             assert next(rows).record == {"x": 1}
 
 
-def test_what_cannot_be_opened_is_named(tmp_path):
-    with pytest.raises(DataError, match=r"there is no file .*nowhere.csv; check the path"):
-        open_rows(tmp_path / "nowhere.csv")
-    (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(DataError, match=r"folder.csv is a folder, not a file"):
-        open_rows(tmp_path / "folder.csv")
+@pytest.mark.parametrize("suffix", ["", ".csv"])
+def test_what_cannot_be_opened_is_named(tmp_path, suffix):
+    with pytest.raises(DataError, match=rf"there is no file .*nowhere{suffix}; check the path"):
+        open_rows(tmp_path / f"nowhere{suffix}")
+    (tmp_path / f"folder{suffix}").mkdir()
+    with pytest.raises(DataError, match=rf"folder{suffix} is a folder, not a file"):
+        open_rows(tmp_path / f"folder{suffix}")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")

@@ -4,9 +4,11 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -16,6 +18,7 @@ from setlearn import SequenceSetGenerator, SetClassifier
 from setlearn.errors import ModelError, NotFittedError, ParameterError, UntrustedModelError
 from setlearn.networks import LSTM, Training
 from setlearn.nodes import Nodes, Step
+from setlearn.persistence import check_can_save
 from setlearn.rules import TopK
 from tests.persistence.own_learner import OwnLearner, doubled
 from tests.persistence.small_models import WORDS, label_case, quiet_answers
@@ -48,9 +51,50 @@ def test_a_function_as_tokens(tmp_path):
         setlearn.save(model, tmp_path / "model")
 
 
-def test_a_function_without_a_name(tmp_path):
+def local_function():
+    def doubled(X):  # hides the one of this module
+        return X
+
+    return doubled
+
+
+class Words:
+    """Methods that files cannot name."""
+
+    @staticmethod
+    def split(text):
+        return text.split()
+
+    @classmethod
+    def split_all(cls, text):
+        return text.split()
+
+
+UNIMPORTABLE = {
+    "lambda": lambda X: X,
+    "local function": local_function(),
+    "method of a builtin type": str.split,
+    "operator of a builtin type": str.__len__,
+    "bound builtin method": "a b".split,
+    "static method": Words.split,
+    "class method": Words.split_all,
+}
+
+
+@pytest.mark.parametrize("name", UNIMPORTABLE)
+def test_functions_that_cannot_be_imported(name):
+    vectorizer = CountVectorizer(tokenizer=UNIMPORTABLE[name])
+    model = SetClassifier(make_pipeline(vectorizer, LogisticRegression()))
+    for trusted in ((), ["builtins.method_descriptor", f"{__name__}.doubled"]):
+        with pytest.raises(ModelError, match="cannot be imported by this name") as refused:
+            check_can_save(model, trusted=trusted)
+        assert "a file cannot hold code" in str(refused.value)
+        assert "trusted" not in str(refused.value)
+
+
+def test_a_function_that_cannot_be_imported_in_a_fitted_model(tmp_path):
     learner = make_pipeline(FunctionTransformer(lambda X: X), LogisticRegression())
-    with pytest.raises(ModelError, match=r"<lambda>, and a file cannot hold code"):
+    with pytest.raises(ModelError, match=r"it holds .*<lambda>, which cannot be imported"):
         setlearn.save(fitted(learner), tmp_path / "model")
 
 
@@ -59,9 +103,19 @@ def test_a_class_inside_a_function(tmp_path):
         """One that no other process can find."""
 
     name = "tests.persistence.test_save_errors.Hidden"
-    with pytest.raises(ModelError, match="could not be loaded again"):
+    with pytest.raises(ModelError, match=r"Hidden, which cannot be imported by this name"):
         setlearn.save(fitted(Hidden()), tmp_path / "model", trusted=[name])
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "function", [doubled, len, partial(doubled)], ids=["own", "builtin", "partial"]
+)
+def test_functions_that_can_be_imported_may_be_trusted(function):
+    model = SetClassifier(make_pipeline(FunctionTransformer(function), LogisticRegression()))
+    with pytest.raises(UntrustedModelError) as refused:
+        check_can_save(model)
+    check_can_save(model, trusted=refused.value.types)
 
 
 def test_types_of_ones_own_must_be_named(tmp_path):
@@ -98,7 +152,7 @@ def test_there_is_no_way_to_trust_everything(everything, tmp_path):
     with pytest.raises(ParameterError, match=r"full name|list of names"):
         setlearn.save(fitted(OwnLearner()), tmp_path / "model", trusted=everything)
     with pytest.raises(ParameterError, match=r"full name|list of names"):
-        setlearn.persistence.check_can_save(fitted(OwnLearner()), trusted=everything)
+        check_can_save(fitted(OwnLearner()), trusted=everything)
 
 
 def test_what_is_told_must_be_plain(tmp_path):

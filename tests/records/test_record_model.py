@@ -218,6 +218,10 @@ class TestContractOfPredictors:
         with pytest.raises(ParameterError):
             tagger.with_rule(Margin())
 
+    def test_true_sets_that_are_nowhere(self, tagger):
+        with pytest.raises(DataError, match=r"no column 'tags'.*; add them, or pass y"):
+            tagger.with_rule(Margin(), [{"title": title} for title in TITLES])
+
     def test_top_and_unknown_reach_the_model(self, tagger):
         [ranking] = tagger.predict_ranked([TITLES[0]], top=3)
         assert len(ranking) == 3

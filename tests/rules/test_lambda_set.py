@@ -14,7 +14,7 @@ import setlearn.rules.lambda_set as lambda_set
 from setlearn.errors import DataError, NotFittedError, ParameterError
 from setlearn.generate import Bounds, generate
 from setlearn.networks import Training
-from setlearn.networks.lambda_networks import N_INPUTS, LambdaOrderFree, standing
+from setlearn.networks.lambda_networks import N_INPUTS, LambdaOrderFree, relative_features
 from setlearn.nodes import Nodes
 from setlearn.rules import LambdaSet
 from tests.table_scorer import TableScorer
@@ -136,7 +136,7 @@ class TestOrder:
 
     def test_the_standing_by_hand(self):
         logits = torch.tensor([[1.0, -1.0, 1.0, 0.0]], dtype=torch.float64)
-        seen = standing(logits)[0].numpy()
+        seen = relative_features(logits)[0].numpy()
         p = 1 / (1 + np.exp(-logits[0].numpy()))
         assert seen.shape == (4, N_INPUTS)
         expected = {

@@ -45,8 +45,8 @@ class TestNotJson:
             (b'{"inputs": [[1e400, 1]]}', "too large"),
             (b'{"inputs": [[1' + b"0" * 400 + b"]]}", "more than 64 bits"),
             (b'{"inputs": [[1' + b"0" * 9000 + b"]]}", "too large"),
-            (rb'{"inputs": ["canary7f3a\ud800"]}', "half of a character"),
-            (rb'{"inputs": [{"canary7f3a\udfff": "x"}]}', "half of a character"),
+            (rb'{"inputs": ["canary7f3a\ud800"]}', "contains a lone surrogate"),
+            (rb'{"inputs": [{"canary7f3a\udfff": "x"}]}', "contains a lone surrogate"),
             (b'{"inputs": ' + b"[" * 40 + b"]" * 40 + b"}", "nested more than 32 deep"),
             (b'{"inputs": ' + b"[" * 90_000 + b"]" * 90_000 + b"}", "nested more than 32 deep"),
             (b'{"inputs": ["a"], "inputs": ["canary7f3a"]}', "the same key twice"),
@@ -70,61 +70,77 @@ class TestNotJson:
     def test_gzip(self, client):
         packed = gzip.compress(json.dumps({"inputs": [CANARY]}).encode())
         response = send(client, packed, **{"Content-Encoding": "gzip"})
-        assert "without Content-Encoding" in refused(response, 415, "packed")
+        assert "without Content-Encoding" in refused(response, 415, "compressed_body")
         refused(send(client, packed), 400, "not_json")
 
 
 class TestWrongShape:
     @pytest.mark.parametrize(
-        ("body", "place"),
+        ("body", "said"),
         [
-            ([CANARY], "body"),
-            (CANARY, "body"),
-            (None, "body"),
-            ({}, "body.inputs"),
-            ({"inputs": CANARY}, "body.inputs"),
-            ({"inputs": []}, "body.inputs"),
-            ({"inputs": [None]}, "body.inputs.0"),
-            ({"inputs": ["a", 7]}, "body.inputs.1"),
-            ({"inputs": ["a"], "model": 7}, "body.model"),
-            ({"inputs": ["a"], "model": [CANARY]}, "body.model"),
-            ({"inputs": ["a"], CANARY: 1}, "body"),
+            ([CANARY], "the body must be an object"),
+            (CANARY, "the body must be an object"),
+            (None, "the body must be an object"),
+            ({}, "inputs is missing"),
+            ({"inputs": CANARY}, "inputs must be a list"),
+            ({"inputs": []}, "inputs must have at least 1 element"),
+            ({"inputs": [None]}, "inputs[0] must be a text, a list or an object"),
+            ({"inputs": ["a", 7]}, "inputs[1] must be a text, a list or an object"),
+            ({"inputs": ["a"], "model": 7}, "model must be a text"),
+            ({"inputs": ["a"], "model": [CANARY]}, "model must be a text"),
+            ({"inputs": ["a"], CANARY: 1}, "the body has an unknown field; its fields are inputs,"),
+            ({"inputs": ["a"], "x" * 100_000: 1}, "the body has an unknown field"),
         ],
     )
     @pytest.mark.parametrize("path", PATHS)
-    def test_says_where(self, client, body, place, path):
+    def test_says_where_and_what(self, client, body, said, path):
         known = {"known": [[]]} if path == "complete" and isinstance(body, dict) else {}
         content = body if known == {} else {**body, **known}
         message = refused(send(client, json.dumps(content), path), 422, "wrong_shape")
-        assert f"schema: {place} (" in message
+        assert message.startswith(said)
         assert "/openapi.json" in message
+        assert len(message) < 400
 
     @pytest.mark.parametrize(
-        ("path", "given", "place"),
+        ("path", "given", "said"),
         [
-            ("rank", {"top": 0}, "top"),
-            ("rank", {"top": 10**9}, "top"),
-            ("rank", {"top": "3"}, "top"),
-            ("rank", {"top": True}, "top"),
-            ("rank", {"top": 2.5}, "top"),
-            ("complete", {}, "known"),
-            ("complete", {"known": None}, "known"),
-            ("complete", {"known": ["sea"]}, "known.0"),
-            ("complete", {"known": [[None]]}, "known.0.0"),
-            ("predict", {"rule": CANARY}, "rule"),
-            ("rank", {"rule": {"lam": -1}}, "rule.lam"),
-            ("complete", {"known": [[]], "rule": {"rho": 0}}, "rule.lam"),
-            ("trace", {"rule": CANARY}, "rule"),
-            ("trace", {"rule": {}}, "rule.lam"),
-            ("trace", {"rule": {"lam": -1}}, "rule.lam"),
-            ("trace", {"rule": {"lam": "0.5"}}, "rule.lam"),
-            ("trace", {"rule": {"lam": 1, "rho": 1}}, "rule.rho"),
-            ("trace", {"rule": {"lam": 1, CANARY: 1}}, "rule"),
+            ("rank", {"top": 0}, "top must be at least 1"),
+            ("rank", {"top": 10**9}, "top must be at most 10000"),
+            ("rank", {"top": "3"}, "top must be a whole number"),
+            ("rank", {"top": True}, "top must be a whole number"),
+            ("rank", {"top": 2.5}, "top must be a whole number"),
+            ("rank", {"topp": 3}, "inputs, model, rule, top (did you mean top?)"),
+            ("complete", {}, "known is missing"),
+            ("complete", {"known": None}, "known must be a list"),
+            ("complete", {"known": ["sea"]}, "known[0] must be a list"),
+            (
+                "complete",
+                {"known": [[None]]},
+                "known[0][0] must be a text, a number, a boolean or a list",
+            ),
+            ("predict", {"rule": CANARY}, "rule must be an object"),
+            ("rank", {"rule": {"lam": -1}}, "rule.lam must be at least 0"),
+            ("complete", {"known": [[]], "rule": {"rho": 0}}, "rule.lam is missing"),
+            ("trace", {"rule": CANARY}, "rule must be an object"),
+            ("trace", {"rule": {}}, "rule.lam is missing"),
+            ("trace", {"rule": {"lam": -1}}, "rule.lam must be at least 0"),
+            ("trace", {"rule": {"lam": "0.5"}}, "rule.lam must be a number"),
+            ("trace", {"rule": {"lam": 1, "rho": 1}}, "rule.rho must be less than 1"),
+            (
+                "trace",
+                {"rule": {"lam": 1, CANARY: 1}},
+                "rule has an unknown field; its fields are lam, rho.",
+            ),
         ],
     )
-    def test_options(self, client, path, given, place):
+    def test_options(self, client, path, given, said):
         response = client.post(f"/v1/{path}", json={"inputs": ["a"], **given})
-        assert f"body.{place} (" in refused(response, 422, "wrong_shape")
+        assert said in refused(response, 422, "wrong_shape")
+
+    def test_of_many_mistakes_the_first_are_named(self, client):
+        response = client.post("/v1/rank", json={"inputs": [7] * 500, "top": 0})
+        message = refused(response, 422, "wrong_shape")
+        assert [f"inputs[{k}] " in message for k in range(4)] == [True, True, True, False]
 
 
 class TestNotForTheModel:
@@ -222,7 +238,7 @@ class TestPaths:
     def test_nothing_there(self, server, path):
         answer = raw(server, f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         assert answer.startswith(b"HTTP/1.1 404 ")
-        assert b'"not_served"' in answer
+        assert b'"not_found"' in answer
         assert CANARY.encode() not in answer
 
     @pytest.mark.parametrize(
@@ -242,7 +258,7 @@ class TestPaths:
         assert response.status_code == 405
         assert response.headers["allow"] == allowed
         if method != "HEAD":
-            refused(response, 405, "not_served")
+            refused(response, 405, "not_found")
 
     def test_no_other_site_may_ask(self, client):
         asked = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}

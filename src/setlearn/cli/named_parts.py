@@ -71,12 +71,24 @@ def fit_free_rule_named(text: str) -> Rule:
     rule = rule_named(text)
     assert rule is not None  # only None has no rule
     if rule.needs_fit:
+        learned = _learned_settings(rule)
+        numbers = f"a number above 0 for {' and for '.join(learned)}"
+        remedy = f"give {numbers}, or " if learned else ""
         raise ParameterError(
             f"the rule {text!r} must be fitted on samples, which is only possible in setlearn fit; "
-            f"rules that need no fit are {', '.join(_fit_free_rules())}, and others with all "
-            "settings given, such as margin:lam=0.3,min_size=1"
+            f"{remedy}choose a rule that needs no fit: {', '.join(_fit_free_rules())}, or one with "
+            "numbers given, such as margin:lam=0.3,min_size=1"
         )
     return rule
+
+
+def _learned_settings(rule: Rule) -> list[str]:
+    """Return the settings because of which a rule needs a fit; none if it needs one anyway."""
+    given = rule.get_params(deep=False)
+    fixed = {**given, **dict.fromkeys(rule.adjustable, 1)}
+    if type(rule)(**fixed).needs_fit:
+        return []
+    return [name for name in rule.adjustable if type(rule)(**fixed | {name: given[name]}).needs_fit]
 
 
 def _fit_free_rules() -> list[str]:

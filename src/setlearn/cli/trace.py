@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -63,6 +64,7 @@ def trace(
             raise ParameterError(f"--row {row} is for a file, but --text is given; leave one out")
         loaded, record = model_for_input(model, loading, _read_text(text), output, rule=rule)
     elif data is not None and text is None:
+        _check_is_no_text(data)
         with reading.open(data) as rows:
             loaded = model_for_rows(model, loading, rows, output, rule=rule)
             record = _row_number(rows, row or 1)
@@ -71,6 +73,18 @@ def trace(
     [known_elements] = loaded.as_elements([known or []])
     steps = loaded.trace(record, known_elements, unknown=unknown.value)
     print_result(steps, steps.to_dict(), output)
+
+
+def _check_is_no_text(data: str) -> None:
+    """Raise if there is no such file: then it may be the input itself."""
+    from setlearn.errors import DataError
+    from setlearn.files.formats import STANDARD_STREAM
+
+    if data != STANDARD_STREAM and not os.path.exists(data):  # Path.exists fails for long texts
+        raise DataError(
+            f"there is no file {data!r:.80}; check the path, or put --text before it if it is the "
+            "input itself"
+        )
 
 
 def _row_number(rows: Rows, number: int) -> Row:

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _is_fitted
 
-from setlearn.errors import NotFittedError, ParameterError
+from setlearn.errors import DataError, NotFittedError, ParameterError
 from setlearn.metrics import mean_f1
 from setlearn.nodes import Mask, Nodes
 from setlearn.parameter_checks import check_count
@@ -31,6 +31,7 @@ __all__ = [
     "Task",
     "Trace",
     "Unknown",
+    "check_not_empty",
     "check_top",
     "check_unknown",
 ]
@@ -66,7 +67,7 @@ class Ranking(list[tuple[Any, float]]):
     Attributes
     ----------
     truncated : bool
-        Whether a bound cut something off, so that elements may be missing.
+        Whether a limit cut something off, so that elements may be missing.
     """
 
     def __init__(
@@ -86,7 +87,7 @@ class Trace(Protocol):
 
     @property
     def truncated(self) -> bool:
-        """Whether a bound cut something off."""
+        """Whether a limit cut something off."""
         ...
 
     def to_dict(self) -> dict[str, Any]:
@@ -366,3 +367,9 @@ def check_top(top: object) -> None:
     """Raise unless the value is None or a count."""
     if top is not None:
         check_count("top", top)
+
+
+def check_not_empty(n_samples: int) -> None:
+    """Raise if X holds no samples."""
+    if n_samples == 0:
+        raise DataError("X holds 0 samples; pass at least one")

@@ -19,16 +19,16 @@ from setlearn.estimators.base import (
     Task,
     Unknown,
     check_both,
+    check_not_empty,
     check_top,
     check_unknown,
 )
 from setlearn.estimators.completion import Completion
 from setlearn.estimators.label_space import LabelSpace, sparse_mask
-from setlearn.estimators.label_trace import LabelTrace
 from setlearn.metrics import mean_f1
 from setlearn.nodes import BoolArray, FloatArray, Mask, Nodes
-from setlearn.parameter_checks import check_not_empty
 from setlearn.rules import TopK
+from setlearn.rules.steps import LabelTrace
 from setlearn.scorers import LabelScorer
 from setlearn.set_reading import read_set
 
@@ -187,7 +187,7 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
         return self.space_.by_spelling(sets)
 
     def _kept(self, nodes: Nodes) -> sparse.csr_array:
-        """The labels that are kept, (n, labels), known ones perhaps; dense a chunk at a time."""
+        """The kept labels, (n, labels); may include known labels; computed in dense chunks."""
         chunks = [
             sparse_mask(self._labels_only(self._accepted(nodes[rows])))
             for rows in nodes.row_chunks()

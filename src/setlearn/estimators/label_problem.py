@@ -129,9 +129,9 @@ def check_combination(
         shares_of_one or conditional or not hasattr(learner, "examples")
     ):
         raise ParameterError(
-            f"{rule!r} needs whole training sets beside the scores. The default learner provides "
-            'them for dense X, with "marginal" scores and conditional=False, but '
-            f"{type(learner).__name__} here does not; use ExpectedF() without joint"
+            f"{rule!r} needs training sets similar to each input, which the default learner "
+            'provides for dense X with scores="marginal" and conditional=False; use '
+            "these, or ExpectedF() without joint"
         )
     if rule.needs_marginals and shares_of_one and not of_classes:
         raise ParameterError(

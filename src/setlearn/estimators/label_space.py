@@ -242,7 +242,10 @@ def _read_sets(sets: list[frozenset[Hashable]]) -> tuple[LabelSpace, sparse.csr_
     labels = sorted(map(_python_value, set().union(*sets)), key=canonical_rank)
     for label in labels:
         if label != label:  # nan is the one value that differs from itself
-            raise DataError("Y holds the label nan, which equals no label; use None or a string")
+            raise DataError(
+                "Y holds nan, which cannot be a label, because it does not equal itself; use None "
+                "or a string"
+            )
     right = indicator_of_sets(sets, labels)
     return LabelSpace("sets", as_label_array(labels), np.dtype(object), list), right
 

@@ -21,6 +21,7 @@ from setlearn.estimators.base import (
     Task,
     Unknown,
     check_both,
+    check_not_empty,
     check_top,
     check_unknown,
 )
@@ -33,7 +34,6 @@ from setlearn.estimators.sequence_parameters import (
 from setlearn.estimators.sequence_trace import Growth, SequenceTrace
 from setlearn.generate import Bounds, Generated, GrownLevel, generate
 from setlearn.nodes import Mask, Nodes
-from setlearn.parameter_checks import check_not_empty
 from setlearn.rules import Rule, TopK
 from setlearn.scorers.base import TokenScorer
 from setlearn.set_reading import LabelSets, check_one_kind
@@ -186,7 +186,7 @@ class SequencePredictor(RuleHolder):
             yield from self._decoded(grown, len(samples))
         if truncated:
             message = (
-                f"{len(truncated)} of {len(X)} predicted sets were cut off at a bound "
+                f"{len(truncated)} of {len(X)} predicted sets were cut off at a limit "
                 f"(max_length={bounds.max_length}, max_size={bounds.max_size}, "
                 f"max_nodes={bounds.max_nodes}); predict_ranked says which. Raise "
                 "the bound that is too low with set_params(); no new fit is needed"

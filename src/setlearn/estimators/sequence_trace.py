@@ -22,7 +22,7 @@ MOST_REJECTED = 10
 SHOWN_REJECTED = 2
 """How many of these a printed tree shows."""
 
-NO_ROOM = "cut off at a bound: the set is full of more probable sequences"
+NO_ROOM = "cut off at a limit: the set is full of more probable sequences"
 
 Status = Literal["kept", "known", "followed", "rejected", "truncated"]
 
@@ -33,7 +33,7 @@ class Branch:
 
     ``status`` is "kept", "known" (given from the start), "followed" (explored, but nothing below
     is in the set), "rejected" (``reason`` says why), or "truncated" (accepted, but cut off at a
-    bound). A kept end symbol closes the prefix. Of the choices that were rejected below it,
+    limit). A kept end symbol closes the prefix. Of the choices that were rejected below it,
     ``below`` holds the 10 most probable ones, and ``n_more`` says how many others there were.
     """
 
@@ -72,7 +72,7 @@ class SequenceTrace:
     result : frozenset
         The predicted set, with the known elements.
     truncated : bool
-        Whether a bound cut something off.
+        Whether a limit cut something off.
     """
 
     branches: list[Branch]
@@ -94,7 +94,7 @@ class SequenceTrace:
         lines.append("")
         lines.append(f"{len(self.result)} sequence(s): {sorted(map(str, self.result))}")
         if self.truncated:
-            lines.append("cut off at a bound: raise max_length, max_size or max_nodes for more")
+            lines.append("cut off at a limit: raise max_length, max_size or max_nodes for more")
         return "\n".join(lines)
 
 
@@ -125,7 +125,7 @@ class Growth:
         result : frozenset
             The predicted set, with the known elements.
         truncated : bool
-            Whether a bound cut something off.
+            Whether a limit cut something off.
 
         Returns
         -------
@@ -165,7 +165,7 @@ class Growth:
                     branch.status = "rejected"
                     rejected.append((row, choice, branch))
                 elif choice != END and choice not in goes_on:
-                    branch.status, branch.reason = "truncated", "cut off at a bound"
+                    branch.status, branch.reason = "truncated", "cut off at a limit"
                 branches[choice] = branch
             points.append(_ChoicePoint(branches, max(len(nearest) - MOST_REJECTED, 0)))
         self._explain_rejected(level, rejected)

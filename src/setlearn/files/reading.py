@@ -85,6 +85,7 @@ def open_rows(
     if format is not None:
         named = format_named(format)
     elif not is_stream:
+        _check_is_file(Path(path))  # otherwise its missing suffix would be the problem reported
         named = format_of_name(Path(path))
     with ExitStack() as closing:
         name, stream = _open_bytes(path, closing)
@@ -137,12 +138,17 @@ def _open_bytes(path: str | Path, closing: ExitStack) -> tuple[str, io.BufferedR
 
 
 def _open_file(path: Path) -> io.BufferedReader:
+    _check_is_file(path)
+    with reading_errors(str(path)):
+        return path.open("rb")
+
+
+def _check_is_file(path: Path) -> None:
     with reading_errors(str(path)):
         if path.is_dir():
             raise DataError(f"{path} is a folder, not a file; name one file in it")
         if not path.exists():
             raise DataError(f"there is no file {path}; check the path")
-        return path.open("rb")
 
 
 def _peekable(stream: BinaryIO) -> io.BufferedReader:

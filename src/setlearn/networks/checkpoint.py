@@ -26,9 +26,9 @@ __all__ = [
     "Weights",
     "check_same_run",
     "copies",
-    "filed",
     "read_checkpoint",
-    "unfiled",
+    "with_prefix",
+    "without_prefix",
     "write_checkpoint",
 ]
 
@@ -46,36 +46,36 @@ def copies(tensors: Mapping[str, Tensor]) -> Weights:
     return {name: t.detach().cpu().clone().contiguous() for name, t in tensors.items()}
 
 
-def filed(folder: str, tensors: Mapping[str, Tensor]) -> Weights:
-    """Copies of tensors whose names start with a folder.
+def with_prefix(prefix: str, tensors: Mapping[str, Tensor]) -> Weights:
+    """Copies of tensors, with a prefix before their names.
 
     Parameters
     ----------
-    folder : str
+    prefix : str
     tensors : mapping of tensors by name
 
     Returns
     -------
     dict
-        By the names ``folder/name``.
+        By the names ``prefix/name``.
     """
-    return {f"{folder}/{name}": tensor for name, tensor in copies(tensors).items()}
+    return {f"{prefix}/{name}": tensor for name, tensor in copies(tensors).items()}
 
 
-def unfiled(folder: str, tensors: Weights) -> Weights:
-    """The tensors of a folder, by their names in it; the reverse of `filed`.
+def without_prefix(prefix: str, tensors: Weights) -> Weights:
+    """The tensors whose names have a prefix, by the rest of their names.
 
     Parameters
     ----------
-    folder : str
+    prefix : str
     tensors : dict of tensors by name
 
     Returns
     -------
     dict
     """
-    prefix = f"{folder}/"
-    return {k.removeprefix(prefix): t for k, t in tensors.items() if k.startswith(prefix)}
+    start = f"{prefix}/"
+    return {k.removeprefix(start): t for k, t in tensors.items() if k.startswith(start)}
 
 
 def _digest(tensors: Weights, about: str) -> str:

@@ -16,7 +16,7 @@ from torch.nn.utils.rnn import pack_padded_sequence
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["LambdaConvolution", "LambdaOrderFree", "LambdaRecurrence", "standing"]
+__all__ = ["LambdaConvolution", "LambdaOrderFree", "LambdaRecurrence", "relative_features"]
 
 MAX_POOLED = 64
 """Places kept along the vocabulary axis: bounds the first dense layer for large vocabularies."""
@@ -169,7 +169,7 @@ class LambdaRecurrence(nn.Module):
 class LambdaOrderFree(nn.Module):
     """An order-free λ-network: the same small network judges every choice.
 
-    It sees a choice's standing among the others, not which one it is. So shuffling the choices
+    It sees how a choice compares with the others, not which one it is. So shuffling the choices
     shuffles the answers, what is learned from one choice holds for all, and the weights serve a
     vocabulary of any size. Its output is added to the choice's own logit, and starts at 0.
 
@@ -226,15 +226,15 @@ class LambdaOrderFree(nn.Module):
         """
         place = _embedded(self.position, position)
         places = place[:, None, :].expand(-1, logits.shape[1], -1)  # (n, V, embedding)
-        features = torch.cat([standing(logits, available), places], dim=2)
+        features = torch.cat([relative_features(logits, available), places], dim=2)
         correction: Tensor = self.judge(features).squeeze(2)
         return logits + correction
 
 
-def standing(logits: Tensor, available: Tensor | None = None) -> Tensor:
+def relative_features(logits: Tensor, available: Tensor | None = None) -> Tensor:
     """How each choice compares with the others.
 
-    Equal choices have equal standing: ranks count what is strictly better. Ranks, gaps and sizes
+    Equal choices have equal features: ranks count what is strictly better. Ranks, gaps and sizes
     enter by their logarithms, as the first few matter most and there may be thousands.
 
     Parameters
@@ -251,7 +251,7 @@ def standing(logits: Tensor, available: Tensor | None = None) -> Tensor:
 
     Examples
     --------
-    >>> own, p, share, rank = standing(torch.tensor([[0.0, -1.0, 0.0]]))[0, :, :4].T
+    >>> own, p, share, rank = relative_features(torch.tensor([[0.0, -1.0, 0.0]]))[0, :, :4].T
     >>> share.tolist()  # 1 for the best, 1/2 for the next one, ...
     [1.0, 0.3333333432674408, 1.0]
     """

@@ -18,9 +18,9 @@ from setlearn.networks.checkpoint import (
     Weights,
     check_same_run,
     copies,
-    filed,
     read_checkpoint,
-    unfiled,
+    with_prefix,
+    without_prefix,
     write_checkpoint,
 )
 from setlearn.networks.runtime import CPU, rng_states, seeded, set_rng_states
@@ -240,13 +240,13 @@ class Trainer:
             return
         state = self._optimizer.state_dict()["state"]
         tensors = {
-            **filed("network", self.network.state_dict()),
-            **filed("best", self._best_weights),
-            **filed("rng", rng_states(self._device)),
+            **with_prefix("network", self.network.state_dict()),
+            **with_prefix("best", self._best_weights),
+            **with_prefix("rng", rng_states(self._device)),
             "row_order": self._order_before,
         }
         for index, moments in state.items():
-            tensors |= filed(f"optimizer/{index}", moments)
+            tensors |= with_prefix(f"optimizer/{index}", moments)
         about = {
             "format": CHECKPOINT_FORMAT,
             "run": self._identity(),
@@ -263,18 +263,18 @@ class Trainer:
             return
         tensors, about = read_checkpoint(self.checkpoint)
         check_same_run(self.checkpoint, about["run"], self._identity())
-        self.network.load_state_dict(unfiled("network", tensors))
-        self._best_weights = unfiled("best", tensors)
+        self.network.load_state_dict(without_prefix("network", tensors))
+        self._best_weights = without_prefix("best", tensors)
         self._best_score, self._stale = about["best_score"], about["stale"]
         self.history = about["history"]
         self._step_count, self._losses = about["step"], about["losses"]
-        self._load_optimizer(unfiled("optimizer", tensors))
+        self._load_optimizer(without_prefix("optimizer", tensors))
         self._row_order.set_state(tensors["row_order"])
-        set_rng_states(unfiled("rng", tensors), self._device)
+        set_rng_states(without_prefix("rng", tensors), self._device)
 
-    def _load_optimizer(self, filed: Weights) -> None:
+    def _load_optimizer(self, tensors: Weights) -> None:
         moments: dict[int, Weights] = {}
-        for name, tensor in filed.items():
+        for name, tensor in tensors.items():
             index, key = name.split("/")
             moments.setdefault(int(index), {})[key] = tensor
         # The hyper-parameters come from the plan, only the moments from the file.

@@ -25,7 +25,7 @@ MAX_READINGS = 100
 HOUR = 3600.0
 
 # Follow no link, and do not wait at a pipe; not all systems have both flags.
-CAREFULLY = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
@@ -84,7 +84,7 @@ def _read_now(path: Path) -> tuple[Manifest, dict[str, bytes]]:
     folder = path if path.is_dir() else _old_name(path)
     if not folder.is_dir():
         kind = "is a file, but a model is a folder" if path.exists() else "does not exist"
-        raise ModelError(f"the model {path} {kind}; pass the folder that save wrote")
+        raise ModelError(f"the model {path} {kind}; pass the folder of a saved model")
     content = _read_file(folder, MANIFEST_NAME, MAX_MANIFEST_BYTES)
     manifest = Manifest.parse(content)
     _check_no_others(folder, manifest)
@@ -185,7 +185,7 @@ def _read_file(folder: Path, name: str, max_bytes: int) -> bytes:
     """A regular file of the folder itself, no larger than it should be."""
     path = folder / name
     try:
-        with open(os.open(path, CAREFULLY), "rb") as file:
+        with open(os.open(path, OPEN_FLAGS), "rb") as file:
             facts = os.fstat(file.fileno())
             if not stat.S_ISREG(facts.st_mode) or path.is_symlink():
                 raise ModelError(f"{path} is not a regular file; a model holds nothing else")

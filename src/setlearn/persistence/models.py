@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -147,7 +148,7 @@ def load(path: str | Path, *, trusted: Iterable[str] = ()) -> Any:
     >>> import setlearn
     >>> setlearn.load("nowhere")
     Traceback (most recent call last):
-    setlearn.errors.ModelError: the model nowhere does not exist; pass the folder that save wrote
+    setlearn.errors.ModelError: the model nowhere does not exist; pass the folder of a saved model
     """
     return read_model(path, trusted=trusted).model
 
@@ -234,7 +235,11 @@ def _pickled(model: Any, path: Path, parent: Path | None) -> Path:
     import joblib
 
     folder = Path(tempfile.mkdtemp(prefix=f"{path.name}.rescue-", dir=parent))
-    joblib.dump(model, folder / RESCUED)
+    try:
+        joblib.dump(model, folder / RESCUED)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)  # half a pickle helps nobody
+        raise
     return folder / RESCUED
 
 

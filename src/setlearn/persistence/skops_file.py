@@ -11,7 +11,7 @@ from typing import Any
 
 from setlearn.errors import ModelError, ParameterError, UntrustedModelError
 from setlearn.persistence.audit.allowed_types import check_loaders, names_in, unknown_types
-from setlearn.persistence.audit.archive import read_archive
+from setlearn.persistence.audit.archive import Node, read_archive
 from setlearn.persistence.audit.objects import check_objects
 
 __all__ = ["check_trusted", "dump_parts", "load_parts"]
@@ -70,7 +70,7 @@ def dump_parts(parts: Sequence[Any], trusted: Collection[str]) -> bytes:
     UntrustedModelError
         If there are other types; the message lists them.
     ModelError
-        If skops cannot write the objects.
+        If skops cannot write the objects, or could not find one of their types again.
     """
     try:
         content: bytes = _skops().dumps(list(parts))
@@ -81,13 +81,15 @@ def dump_parts(parts: Sequence[Any], trusted: Collection[str]) -> bytes:
             f"({type(error).__name__}: {error!s:.120})"
         ) from error
     _, nodes = read_archive(content)
+    for node in nodes:
+        # No other process could find it either, so trusting the name would not help.
+        if (names := unknown_types([node])) and not _is_importable(node):
+            raise ModelError(
+                f"the model cannot be saved: it holds {names[0]}, which cannot be imported by this "
+                "name, and a file cannot hold code; instead of lambdas, methods and local "
+                "functions use a function or class at the top level of a module"
+            )
     unknown = unknown_types(nodes, trusted)
-    nameless = [name for name in unknown if "<" in name]
-    if nameless:
-        raise ModelError(
-            f"the model cannot be saved: it holds {nameless[0]}, and a file cannot hold code; use "
-            "a function or class that has a name in a module of yours"
-        )
     if unknown:
         raise UntrustedModelError(
             f"the model holds types that are not known to be safe: {', '.join(unknown)}. To save "
@@ -96,6 +98,16 @@ def dump_parts(parts: Sequence[Any], trusted: Collection[str]) -> bytes:
             unknown,
         )
     return content
+
+
+def _is_importable(node: Node) -> bool:
+    """Whether the name of a type or function in a file that was just written leads back to it."""
+    try:
+        found = getattr(import_module(node["__module__"]), node["__class__"])
+    except (ImportError, AttributeError):
+        return False
+    # skops numbers objects by their id. Another function may have the name of a local one.
+    return node["__loader__"] not in ("FunctionNode", "TypeNode") or id(found) == node["__id__"]
 
 
 def load_parts(content: bytes, trusted: Collection[str]) -> list[Any]:

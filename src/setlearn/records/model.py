@@ -18,10 +18,10 @@ from setlearn.estimators.base import (
     Task,
     Trace,
     Unknown,
+    check_not_empty,
 )
 from setlearn.files import Row
 from setlearn.nodes import Mask, Nodes
-from setlearn.parameter_checks import check_not_empty
 from setlearn.records.cells import as_number, guess_kind
 from setlearn.records.columns import Column, as_rows, join_names, matching_columns
 from setlearn.records.readers import FeatureReader, NumericEncoder, RecordReader, TextReader
@@ -241,7 +241,14 @@ class RecordModel(SetPredictor):
         if records is None:
             return None, y
         rows = self._rows(records)
-        return self.reader.read(rows), self.true_sets(rows) if y is None else y
+        inputs = self.reader.read(rows)
+        if y is not None:
+            return inputs, y
+        try:
+            return inputs, self.true_sets(rows)
+        except DataError as error:
+            problem = f"{error}. The true sets are read from the records; add them, or pass y"
+            raise DataError(problem, advice=error.advice) from error
 
 
 def record_model_for(

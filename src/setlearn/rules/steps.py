@@ -1,15 +1,19 @@
-"""The steps by which a rule explains its decision at one choice point."""
+"""The steps by which a rule explains its decision at one choice point, and how to show them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isfinite
+from typing import Any
 
 import numpy as np
 
 from setlearn.nodes import BoolArray, FloatArray
 
-__all__ = ["Pick", "Steps", "best_first"]
+__all__ = ["LabelTrace", "Pick", "Steps", "best_first"]
+
+SHOWN_LABELS = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +49,133 @@ class Steps:
         return replace(self, picks=tuple(picks))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelTrace:
+    """How the set of one sample was built, step by step.
+
+    Print it for tables of the picks and the scores; ``to_dict`` is ready for JSON.
+
+    Attributes
+    ----------
+    labels : list
+        The labels that the scores and penalties of each step belong to, in order.
+    result : frozenset
+        The predicted set, with the known elements.
+    known : frozenset
+        The labels that were in the memory from the start.
+    steps : tuple of Pick
+        At each step the penalised ``scores``, the ``penalties``, the ``winner`` (an index into
+        ``labels``), whether it was ``kept``, and the ``memory`` after it.
+    reason : str
+        Why the process stopped.
+    columns : tuple of str
+        The names of the figures of every step, in the order to show them.
+    """
+
+    labels: list[Hashable]
+    result: frozenset[Hashable]
+    known: frozenset[Hashable]
+    steps: tuple[Pick, ...]
+    reason: str
+    columns: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        labels: Sequence[Hashable],
+        steps: Steps,
+        result: frozenset[Hashable],
+        known: frozenset[Hashable],
+    ) -> LabelTrace:
+        """Put the names of labels to a rule's steps.
+
+        Parameters
+        ----------
+        labels : sequence
+            The labels in the order of the scores.
+        steps : Steps
+            What the rule did, with labels as indices.
+        result : frozenset
+            The predicted labels, the known ones included.
+        known : frozenset
+
+        Returns
+        -------
+        LabelTrace
+        """
+        return cls(list(labels), result, known, steps.picks, steps.reason, steps.columns)
+
+    @property
+    def truncated(self) -> bool:
+        """Sets of labels are never cut off."""
+        return False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, numbers and strings, ready for ``json.dumps``."""
+        return {
+            "labels": [_plain(label) for label in self.labels],
+            "known": [_plain(label) for label in self.labels if label in self.known],
+            "steps": [
+                {
+                    "step": number,
+                    "scores": [float(score) for score in pick.scores],
+                    "penalties": None
+                    if pick.penalties is None
+                    else [float(penalty) for penalty in pick.penalties],
+                    "figures": dict(pick.figures),
+                    "winner": _plain(self.labels[pick.winner]),
+                    "kept": pick.kept,
+                    "memory": [_plain(self.labels[k]) for k in pick.memory],
+                }
+                for number, pick in enumerate(self.steps, 1)
+            ],
+            "result": [_plain(label) for label in self.labels if label in self.result],
+            "reason": self.reason,
+        }
+
+    def __str__(self) -> str:
+        parts = [_table(self._picks()), f"stopped: {self.reason}"]
+        if self.steps:
+            parts.append(_table(self._scores()))
+            hidden = len(self.labels) - SHOWN_LABELS
+            if hidden > 0:
+                parts.append(f"… and {hidden} more labels with lower scores")
+        return "\n\n".join(parts)
+
+    def _picks(self) -> list[list[str]]:
+        rows = [["step", "winner", *self.columns, "", "memory Z"]]
+        for number, pick in enumerate(self.steps, 1):
+            rows.append(
+                [
+                    str(number),
+                    str(self.labels[pick.winner]),
+                    *(_figure(pick.figures[column]) for column in self.columns),
+                    "kept"
+                    if pick.kept
+                    else "not new"
+                    if pick.winner in pick.memory
+                    else "not kept",
+                    "{" + ", ".join(str(self.labels[k]) for k in pick.memory) + "}",
+                ]
+            )
+        return rows
+
+    def _scores(self) -> list[list[str]]:
+        start, penalties = self.steps[0].scores, self.steps[0].penalties
+        if penalties is None:  # the scores are the same at every step
+            order = np.argsort(-start, kind="stable")[:SHOWN_LABELS]
+            return [["label", "score"]] + [[str(self.labels[k]), f"{start[k]:.4f}"] for k in order]
+        order = np.argsort(-(start + penalties), kind="stable")[:SHOWN_LABELS]
+        rows = [["score - penalty", *(f"step {n}" for n in range(1, len(self.steps) + 1))]]
+        for label in order:
+            cells = [
+                f"{pick.scores[label]:.4f}{'*' if pick.winner == label else ' '}"
+                for pick in self.steps
+            ]
+            rows.append([str(self.labels[label]), *cells])
+        return rows
+
+
 def best_first(scores: FloatArray, among: BoolArray) -> list[int]:
     """The choices in a mask, by falling score; ties keep their order.
 
@@ -61,3 +192,22 @@ def best_first(scores: FloatArray, among: BoolArray) -> list[int]:
     """
     order = np.argsort(-scores, kind="stable")
     return [int(choice) for choice in order[among[order]]]
+
+
+def _table(rows: list[list[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+    return "\n".join([lines[0], "─" * max(map(len, lines)), *lines[1:]])
+
+
+def _figure(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.4f}"
+
+
+def _plain(label: Hashable) -> Any:
+    if isinstance(label, float) and not isfinite(label):
+        return str(label)  # JSON has no infinity
+    return label if label is None or isinstance(label, str | int | float | bool) else str(label)

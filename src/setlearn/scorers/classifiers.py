@@ -136,8 +136,8 @@ def _fit_calibrated(
     if not weights:
         return calibrated.fit(X, y, **params)
     with warnings.catch_warnings():
-        # The weights of a pipeline bear the name of the step that takes them. That step gets
-        # them, whatever the calibration, which needs them too, believes of the pipeline.
+        # In a pipeline, the name of the weights begins with the step that takes them. The
+        # calibration needs them too, and warns that the pipeline itself does not accept them.
         warnings.filterwarnings("ignore", ".*does not appear to accept sample_weight")
         return calibrated.fit(X, y, **{**params, "sample_weight": weights[0]})
 

@@ -30,7 +30,7 @@ def serve(settings: Settings, on_ready: Callable[[str], None]) -> None:
         If a model cannot be loaded.
     """
     try:
-        from setlearn.server.lifecycle import run
+        from setlearn.server.app import run
     except ImportError as error:
         raise ParameterError(
             f"the server needs packages that are not installed ({error.name}); "

@@ -9,11 +9,8 @@ from collections.abc import Callable, Coroutine, Mapping
 from time import monotonic
 from typing import Any
 
-from fastapi import FastAPI, Request, Response
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi import Request, Response
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, ConfigDict
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from setlearn.server.monitoring import AccessLog
@@ -21,7 +18,7 @@ from setlearn.server.problems import Problem, problem_response
 from setlearn.server.settings import Limits, Settings
 from setlearn.strict_json import StrictJsonError, parse_strict_json
 
-__all__ = ["Gate", "RequestShape", "StrictRoute", "add_shape_handler", "is_drained", "read_body"]
+__all__ = ["Gate", "StrictRoute", "is_drained", "read_body"]
 
 PUBLIC_PATHS = ("/", "/healthz", "/readyz")
 PAGE_FILES = "/playground/"
@@ -170,9 +167,6 @@ MAX_DEPTH = 32
 INTEGER_BITS = 64
 """Limits on the nesting and the whole numbers of a body."""
 
-MOST_PLACES = 3
-"""How many mistakes in the shape of a body are named."""
-
 
 async def read_body(headers: Mapping[bytes, bytes], receive: Receive, limits: Limits) -> bytes:
     """Read a whole body.
@@ -200,7 +194,9 @@ async def read_body(headers: Mapping[bytes, bytes], receive: Receive, limits: Li
             while True:
                 message = await receive()
                 if message["type"] == "http.disconnect":
-                    raise Problem(400, "half_sent", "the body ended too early; send all of it")
+                    raise Problem(
+                        400, "incomplete_body", "the body ended too early; send all of it"
+                    )
                 content += message.get("body", b"")
                 if len(content) > limits.body_bytes:
                     raise _too_large(limits)
@@ -281,39 +277,6 @@ def _check_content_type(request: Request) -> None:
         raise Problem(415, "not_json", "send JSON, with Content-Type: application/json")
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding != "identity":
-        raise Problem(415, "packed", "send the body uncompressed, without Content-Encoding")
-
-
-class RequestShape(BaseModel):
-    """The base of every schema that a body, or a part of one, must have."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, protected_namespaces=())
-
-    @classmethod
-    def all_field_names(cls) -> set[str]:
-        """The names of the fields of this schema and of all that inherit from it."""
-        inherited = (shape.all_field_names() for shape in cls.__subclasses__())
-        return set(cls.model_fields).union(*inherited)
-
-
-def add_shape_handler(app: FastAPI) -> None:
-    """Let an app say where a request does not match the schema."""
-    app.add_exception_handler(RequestValidationError, _answer_wrong_shape)
-
-
-async def _answer_wrong_shape(request: Request, error: Exception) -> JSONResponse:
-    """Answer a request whose body or parameters do not match the schema."""
-    assert isinstance(error, RequestValidationError)
-    # Say where the mistake is and of what kind, but repeat nothing that was sent: only places
-    # that the schemas themselves name.
-    our_names = {"body", "query"} | RequestShape.all_field_names()
-    places = []
-    for mistake in error.errors():
-        path = [str(p) for p in mistake["loc"] if isinstance(p, int) or p in our_names]
-        places.append(f"{'.'.join(path)} ({str(mistake['type']).replace('_', ' ')})")
-    message = (
-        "the request does not match the schema: "
-        f"{'; '.join(list(dict.fromkeys(places))[:MOST_PLACES])}. "
-        "See GET /openapi.json for the schema, with examples"
-    )
-    return problem_response(Problem(422, "wrong_shape", message))
+        raise Problem(
+            415, "compressed_body", "send the body uncompressed, without Content-Encoding"
+        )

@@ -69,7 +69,7 @@ async def _answer_unknown_path(request: Request, error: Exception) -> JSONRespon
     assert isinstance(error, HTTPException)
     reasons = {404: "nothing is served at this path", 405: "this path does not take this method"}
     message = f"{reasons.get(error.status_code, 'the request cannot be read')}; see /openapi.json"
-    response = problem_response(Problem(error.status_code, "not_served", message))
+    response = problem_response(Problem(error.status_code, "not_found", message))
     response.headers.update(error.headers or {})
     return response
 

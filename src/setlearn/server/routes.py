@@ -16,9 +16,10 @@ from fastapi.security import HTTPBearer
 from pydantic import BaseModel, Field
 
 from setlearn.server.batching import Batcher
-from setlearn.server.gate import RequestShape, StrictRoute
+from setlearn.server.gate import StrictRoute
 from setlearn.server.monitoring import Metrics
 from setlearn.server.problems import Problem, described_problems
+from setlearn.server.request_shape import RequestShape
 from setlearn.server.served_model import Answer, Ask
 from setlearn.server.settings import Settings
 
