@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-import unicodedata
 import warnings
 from copy import copy
 from pathlib import Path
@@ -24,22 +23,16 @@ from setlearn.errors import (
     KindError,
     NotFittedError,
     ParameterError,
-    SetlearnError,
     TruncationWarning,
     UnknownLabelWarning,
 )
 from setlearn.metrics import mean_f1
 from setlearn.networks import LSTM, Training
 from setlearn.rules import LambdaCNN, LambdaRNN, Margin, Threshold, TopK
+from tests.estimators.quick_networks import SMALL, steps
 
 DATA = os.environ.get("SETLEARN_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="SETLEARN_DATA names no data folder")
-SMALL = {"network": LSTM(16, 16, 32), "random_state": 0}
-
-
-def steps(n, **settings):
-    """A training of that many steps, which learns fast."""
-    return Training(max_steps=n, learning_rate=0.01, **settings)
 
 
 @pytest.fixture(autouse=True)
@@ -126,68 +119,6 @@ def test_unseen_tokens_and_empty_inputs_are_handled(reversals):
         answers = model.predict(["€uro", "", "ab"])
     assert len(answers) == 3
     assert answers[2] == {"ab", "ba"}
-
-
-def test_unicode_is_kept_and_composed():
-    composed, decomposed = "é", unicodedata.normalize("NFD", "é")
-    X = [composed, "ñ", "日本"] * 4
-    Y = [{composed + "a"}, {"ñandú", "日"}, {"👍🏽", "Ω"}] * 4
-    model = SequenceSetGenerator(training=steps(250, validation=0), **SMALL).fit(X, Y)
-    assert model.predict([decomposed, "ñ", "日本"]) == [{"éa"}, {"ñandú", "日"}, {"👍🏽", "Ω"}]
-    assert model.score([decomposed], [{unicodedata.normalize("NFD", "éa")}]) == 1.0
-
-
-def test_sets_of_sets_do_not_depend_on_the_order_they_were_given_in():
-    X = ["p", "q"] * 4
-    one = [{frozenset(["b", "a"]), frozenset([3])}, {frozenset(["c", "a", "b"])}] * 4
-    two = [{frozenset([3]), frozenset(["a", "b"])}, {frozenset(["b", "c", "a"])}] * 4
-    first, second = (
-        SequenceSetGenerator(training=steps(150, validation=0), **SMALL).fit(X, Y)
-        for Y in (one, two)
-    )
-    assert first.predict(["p", "q"]) == second.predict(["p", "q"]) == one[:2]
-    assert all(isinstance(e, frozenset) for e in first.predict(["p"])[0])
-
-
-def test_a_token_may_be_any_hashable():
-    X = [[1, "a"], [(2, 3)], [None, 1.5, "a"]] * 4
-    Y = [{(1, "1")}, {((2, 3), None), ("a",)}, set()] * 4
-    model = SequenceSetGenerator(training=steps(150, validation=0), **SMALL).fit(X, Y)
-    assert model.predict(X[:3]) == [frozenset(y) for y in Y[:3]]
-
-
-def test_words_and_a_given_tokeniser():
-    X, Y = ["the cat", "a dog"] * 4, [{"le chat", "un chat"}, {"un chien"}] * 4
-    words = SequenceSetGenerator(tokens="word", training=steps(120, validation=0), **SMALL).fit(
-        X, Y
-    )
-    assert words.predict(["the cat"]) == [{"le chat", "un chat"}]
-    assert words.vocabulary_.tokens == ("chat", "chien", "le", "un")
-
-    def pairs(text):
-        return [text[i : i + 2] for i in range(0, len(text), 2)]
-
-    mixed = SequenceSetGenerator(tokens=("word", pairs), training=steps(150, validation=0), **SMALL)
-    assert mixed.fit(X, Y).predict(["a dog"]) == [{"un chien"}]
-
-
-def test_numeric_inputs_vectors_and_series():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 2)) + np.repeat([[4, 0], [0, 4], [-4, -4]], 20, axis=0)
-    Y = [{"a", "ab"}] * 20 + [{"b"}] * 20 + [set()] * 20
-    model = SequenceSetGenerator(training=steps(150, validation=0), **SMALL).fit(X, Y)
-    assert model.score(X, Y) > 0.95
-    series = np.stack([X, X], axis=1)  # (60, 2 steps, 2)
-    assert (
-        SequenceSetGenerator(training=steps(150, validation=0), **SMALL)
-        .fit(series, Y)
-        .score(series, Y)
-        > 0.95
-    )
-    with pytest.raises(DataError, match="features"):
-        model.predict(np.zeros((1, 3)))
-    with pytest.raises(DataError, match="sample 1 of X holds NaN"):
-        SequenceSetGenerator().fit(np.array([[1.0], [np.nan]]), [{"a"}, {"b"}])
 
 
 @pytest.mark.parametrize(
@@ -327,69 +258,6 @@ def test_a_checkpoint_of_other_data_is_refused(tmp_path):
         SequenceSetGenerator(**settings).fit(["ab", "cd"] * 6, [{"y"}, {"x"}] * 6)
 
 
-class WrongShapes:
-    """A recipe whose network answers one choice too many."""
-
-    def build(self, *, n_choices, n_tokens, n_features, copies):
-        return LSTM(4, 4, 4).build(
-            n_choices=n_choices + 1, n_tokens=n_tokens, n_features=n_features
-        )
-
-
-class Broken:
-    """A recipe that cannot even build."""
-
-    def build(self, *, n_choices, n_tokens, n_features, copies):
-        raise RuntimeError("no such thing")
-
-
-@pytest.mark.parametrize(
-    ("X", "Y", "parameters", "error", "message"),
-    [
-        (["a"], ["abc"], {}, KindError, "sample 0 of y is the str 'abc'"),
-        (["a"], [{1}], {}, KindError, "sample 0 of y holds the int 1, which is not a sequence"),
-        (["a", "b"], [{"a"}, {""}], {}, DataError, "sample 1 of y holds an empty sequence"),
-        (["a"], [{()}], {}, DataError, "sample 0 of y holds an empty sequence"),
-        (["a"], [{frozenset()}], {}, DataError, "sample 0 of y holds an empty sequence"),
-        (["a", "b"], [{"ab"}, {"abcd"}], {"max_length": 3}, DataError, "sample 1 .* 4 tokens"),
-        (["a", "b"], [{"ab"}, {("a", "b")}], {}, KindError, "sample 1 holds the tuple"),
-        ([], [], {}, DataError, "there is no training data: X holds 0 samples; pass"),
-        (["a"], [{"a"}, {"b"}], {}, DataError, "X has 1 samples but y has 2 sets"),
-        ("abc", [{"a"}] * 3, {}, KindError, "X is the str"),
-        ({"a": 1}, [{"a"}], {}, KindError, "X is the dict"),
-        (["a"], {"a"}, {}, KindError, "y is the set"),
-        ([1, 2], [{"a"}] * 2, {}, KindError, "sample 0 of X is the int 1"),
-        ([[[]]], [{"a"}], {}, KindError, "sample 0 of X holds a token that cannot be hashed"),
-        (["a"], [[[["a"], "b"]]], {}, KindError, "cannot be hashed"),
-        (["a"], np.zeros((1, 2)), {}, KindError, "y is a matrix"),
-        (["a"], [{"a"}], {"network": "gru"}, ParameterError, "network must be one of"),
-        (["a"], [{"a"}], {"network": 3}, ParameterError, "or a scorer with the methods start"),
-        (["a"], [{"a"}], {"network": LSTM}, ParameterError, "or a scorer with the methods start"),
-        (["a"], [{"a"}], {"network": LSTM(0)}, ParameterError, "embedding must be"),
-        (["a"], [{"a"}], {"network": Broken()}, DataError, "RuntimeError: no such thing"),
-        (["a"], [{"abc"}], {"rule": Margin([0.1, 0.2])}, ParameterError, "lam has 2 values"),
-        (["a"], [{"a"}], {"training__checkpoint": "folder"}, ParameterError, "set random_state"),
-        (["a"], [{"a"}], {"training": {"max_steps": 1}}, ParameterError, "training must be a"),
-        (["a"], [{"a"}], {"network": WrongShapes()}, DataError, "logits of shape"),
-        (["a"], [{"a"}], {"rule": "margin"}, ParameterError, "rule must be one of"),
-        (["a"], [{"a"}], {"tokens": "syllable"}, ParameterError, "tokens must be"),
-        (["a"], [{"a"}], {"tokens": ("char",)}, ParameterError, "tokens must be one way"),
-        (["a"], [{"a b"}], {"tokens": lambda t: [t[0]]}, DataError, "cannot be joined"),
-        (["a"], [{"a"}], {"max_size": 0}, ParameterError, "max_size must be"),
-        (["a"], [{"a"}], {"max_length": 0}, ParameterError, "max_length must be"),
-        (["a"], [{"a"}], {"training__batch_size": 0}, ParameterError, "batch_size must be"),
-        (["a"], [{"a"}], {"training__validation": 1.5}, ParameterError, "validation must be"),
-        (["a"], [{"a"}], {"training__device": "abacus"}, ParameterError, "device 'abacus'"),
-    ],
-)
-def test_bad_input_is_refused_before_training(X, Y, parameters, error, message):
-    model = SequenceSetGenerator(training=Training(max_steps=1)).set_params(**parameters)
-    with pytest.raises(error, match=message) as caught:
-        model.fit(X, Y)
-    assert isinstance(caught.value, SetlearnError)
-    assert isinstance(caught.value, ValueError | TypeError)
-
-
 def test_questions_before_fit_and_wrong_known(reversals):
     with pytest.raises(NotFittedError, match=r"call fit\(X, y\) first"):
         SequenceSetGenerator().predict(["a"])
@@ -452,32 +320,3 @@ def test_known_sequences_neither_cut_off_nor_flood(reversals):
     model, _, _ = reversals
     assert model.complete(["ab"], [{"ababababab"}]) == [{"ab", "ba"}]  # longer than max_length
     assert model.complete(["ab"], [{"fe"}]) == [{"ab", "ba"}]  # which the model finds improbable
-
-
-def test_white_space_of_words_is_one_space():
-    X, Y = ["a", "b"] * 4, [{"x  y"}, {"z\nw"}] * 4
-    model = SequenceSetGenerator(tokens="word", training=steps(100, validation=0), **SMALL).fit(
-        X, Y
-    )
-    assert model.predict(["a", "b"]) == [{"x y"}, {"z w"}]
-    assert model.score(X, Y) == 1.0
-
-
-def test_trace_takes_what_predict_takes():
-    X = np.array([[0.0, 1.0], [1.0, 0.0]] * 4)
-    numbers = SequenceSetGenerator(training=steps(60, validation=0), **SMALL).fit(
-        X, [{"a"}, {"b"}] * 4
-    )
-    assert numbers.trace(X[0]).result == numbers.predict(X[:1])[0]
-    ids = [np.array([1, 2]), np.array([3])] * 4
-    tokens = SequenceSetGenerator(training=steps(60, validation=0), **SMALL).fit(
-        ids, [{"a"}, {"b"}] * 4
-    )
-    assert tokens.trace(ids[0]).result == tokens.predict(ids[:1])[0]
-
-
-def test_inputs_may_come_from_a_generator():
-    """They are read once: a second reading would find nothing left."""
-    X, Y = ["ab", "cd"] * 6, [{"x"}, {"y"}] * 6
-    model = SequenceSetGenerator(training=steps(60, validation=0), **SMALL)
-    assert model.fit((x for x in X), iter(Y)).predict(iter(X[:2])) == [{"x"}, {"y"}]

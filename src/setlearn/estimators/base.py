@@ -32,6 +32,7 @@ __all__ = [
     "Trace",
     "Unknown",
     "check_not_empty",
+    "check_same_length",
     "check_top",
     "check_unknown",
 ]
@@ -373,3 +374,23 @@ def check_not_empty(n_samples: int) -> None:
     """Raise if X holds no samples."""
     if n_samples == 0:
         raise DataError("X holds 0 samples; pass at least one")
+
+
+def check_same_length(n_inputs: int, n_sets: int, name: str = "y") -> None:
+    """Raise unless there is one set per input.
+
+    Parameters
+    ----------
+    n_inputs, n_sets : int
+    name : str
+        What the sets are called in messages.
+
+    Raises
+    ------
+    DataError
+    """
+    if n_inputs != n_sets:
+        raise DataError(
+            f"X has {n_inputs} samples but {name} has {n_sets} sets; pass one set per sample, "
+            "an empty one where there is nothing"
+        )

@@ -20,6 +20,7 @@ from setlearn.estimators.base import (
     Unknown,
     check_both,
     check_not_empty,
+    check_same_length,
     check_top,
     check_unknown,
 )
@@ -98,11 +99,7 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
         self._check_fitted()
         check_unknown(unknown)
         given = self.space_.encode(known, unknown)
-        if given.shape[0] != _num_samples(X):
-            raise DataError(
-                f"X has {_num_samples(X)} samples but known has {given.shape[0]} sets; "
-                "pass one set per sample, an empty one where nothing is known"
-            )
+        check_same_length(_num_samples(X), given.shape[0], "known")
         kept = self._kept(self._score(X, given.toarray()))
         others = sparse.csr_array(kept > given)
         # One class per sample is no set, but there may be any number of other classes.
@@ -139,11 +136,7 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
         check_both(X, y)
         nodes = self._score(X, with_examples=True)
         right = self.space_.encode(y, "error", name="y")
-        if right.shape[0] != len(nodes):
-            raise DataError(
-                f"X has {len(nodes)} samples but y has {right.shape[0]} sets; pass one set per "
-                "sample"
-            )
+        check_same_length(len(nodes), right.shape[0])
         return nodes, self.scorer_.right_choices(right)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -16,6 +16,7 @@ from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter
 
 from setlearn.errors import DataError, NotFittedError, ParameterError
+from setlearn.estimators.base import check_same_length
 from setlearn.estimators.label_space import LabelSpace, as_label_array
 from setlearn.nodes import IntArray
 from setlearn.rules import Rule
@@ -86,11 +87,7 @@ def read_targets(Y: Any, n_samples: int) -> tuple[LabelSpace, sparse.csr_array]:
     if Y is None:
         raise DataError("requires y to be passed, but the target y is None; pass label sets")
     space, right = LabelSpace.read(Y)
-    if right.shape[0] != n_samples:
-        raise DataError(
-            f"X has {n_samples} samples but Y has {right.shape[0]} sets; "
-            "pass one set per sample, an empty one where there is no label"
-        )
+    check_same_length(n_samples, right.shape[0], "Y")
     if right.nnz == 0:
         raise DataError("every set in Y is empty, so there is no label to learn; check the targets")
     if right.shape[1] == 1 and right.sum() == right.shape[0]:

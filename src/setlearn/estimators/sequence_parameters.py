@@ -21,7 +21,6 @@ __all__ = [
     "check_bounds",
     "check_lengths",
     "check_rule",
-    "check_same_length",
     "default_rule",
     "learned_bounds",
     "tokenisers_of",
@@ -132,26 +131,6 @@ def check_lengths(sets: LabelSets, vocabulary: Vocabulary, max_length: int | Non
                     f"sample {index} of y holds {element!r}, which has {length} tokens, but "
                     f"max_length is {max_length}; raise it or leave the sequence out"
                 )
-
-
-def check_same_length(n_inputs: int, n_sets: int, name: str = "y") -> None:
-    """Raise unless there is one set per input.
-
-    Parameters
-    ----------
-    n_inputs, n_sets : int
-    name : str
-        What the sets are called in messages.
-
-    Raises
-    ------
-    DataError
-    """
-    if n_inputs != n_sets:
-        raise DataError(
-            f"X has {n_inputs} samples but {name} has {n_sets} sets; pass one set per sample, "
-            "an empty one where there is nothing"
-        )
 
 
 def learned_bounds(trie: Trie, max_size: int) -> Bounds:

@@ -22,6 +22,7 @@ from setlearn.estimators.base import (
     Unknown,
     check_both,
     check_not_empty,
+    check_same_length,
     check_top,
     check_unknown,
 )
@@ -29,7 +30,6 @@ from setlearn.estimators.sequence_parameters import (
     as_list,
     check_bounds,
     check_rule,
-    check_same_length,
 )
 from setlearn.estimators.sequence_trace import Growth, SequenceTrace
 from setlearn.generate import Bounds, Generated, GrownLevel, generate

@@ -10,12 +10,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
 from setlearn.errors import DataError, ParameterError
+from setlearn.estimators.base import check_same_length
 from setlearn.estimators.sequence_parameters import (
     as_list,
     check_bounds,
     check_lengths,
     check_rule,
-    check_same_length,
     learned_bounds,
     tokenisers_of,
 )
