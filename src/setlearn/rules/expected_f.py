@@ -227,18 +227,7 @@ class ExpectedF(Rule):
     def reasons_not_followed(
         self, nodes: Nodes, row: IntArray, choice: IntArray, names: Sequence[str]
     ) -> list[str]:
-        """Compare the probabilities of prefixes with the least that is followed.
-
-        Parameters
-        ----------
-        nodes : Nodes
-        row, choice : int arrays of shape (m,)
-        names : sequence of m str
-
-        Returns
-        -------
-        list of m str
-        """
+        """Compare the probabilities of prefixes with the least that is followed."""
         least, membership = self._least_followed(), nodes.membership[row, choice]
         return [
             f"with its prefix {name} has probability {probability:.4g}, and the tree follows "
@@ -249,19 +238,7 @@ class ExpectedF(Rule):
     def reasons_not_chosen(
         self, membership: FloatArray, left_out: IntArray, names: Sequence[str], n_known: int = 0
     ) -> list[str]:
-        """Compare the expected F with and without each sequence.
-
-        Parameters
-        ----------
-        membership : array of shape (n,)
-        left_out : int array of shape (m,)
-        names : sequence of m str
-        n_known : int, default=0
-
-        Returns
-        -------
-        list of m str
-        """
+        """Compare the expected F with and without each sequence."""
         nodes = _sequences_as_labels(membership[None, :], np.array([n_known]))
         return self._on_labels()._reasons_against(nodes, left_out.tolist(), names)
 

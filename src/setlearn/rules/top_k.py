@@ -192,18 +192,7 @@ class TopK(Rule):
     def reasons_not_followed(
         self, nodes: Nodes, row: IntArray, choice: IntArray, names: Sequence[str]
     ) -> list[str]:
-        """Compare the ranks of prefixes among all of their length with the width of the beam.
-
-        Parameters
-        ----------
-        nodes : Nodes
-        row, choice : int arrays of shape (m,)
-        names : sequence of m str
-
-        Returns
-        -------
-        list of m str
-        """
+        """Compare the ranks of prefixes among all of their length with the width of the beam."""
         membership = nodes.membership[:, END + 1 :]
         rank = np.empty(membership.size, dtype=np.intp)
         rank[np.argsort(-membership, axis=None, kind="stable")] = np.arange(1, rank.size + 1)
@@ -220,20 +209,7 @@ class TopK(Rule):
     def reasons_not_chosen(
         self, membership: FloatArray, left_out: IntArray, names: Sequence[str], n_known: int = 0
     ) -> list[str]:
-        """Compare the ranks of sequences with k.
-
-        Parameters
-        ----------
-        membership : array of shape (n,)
-        left_out : int array of shape (m,)
-        names : sequence of m str
-        n_known : int, default=0
-            Not used: known sequences do not count.
-
-        Returns
-        -------
-        list of m str
-        """
+        """Compare the ranks of sequences with k."""
         return [
             f"k = {self.k}, and {name} at {membership[place]:.4g} ranks {place + 1}"
             if membership[place] > 0

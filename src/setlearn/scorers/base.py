@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Protocol, Self, runtime_checkable
 
@@ -168,8 +168,12 @@ class TokenScorer(ABC):
         -------
         Nodes
         """
+        return self._score_batches(self.batches(X), trie)
+
+    def _score_batches(self, batches: Iterable[tuple[IntArray, Any]], trie: Trie) -> Nodes:
+        """Score the trees batch by batch; each batch says which samples it holds."""
         parts = []
-        for samples, inputs in self.batches(X):
+        for samples, inputs in batches:
             nodes = self._score_batch(inputs, trie.take(samples))
             parts.append(replace(nodes, sample=samples[nodes.sample]))
         return joined_nodes(parts)

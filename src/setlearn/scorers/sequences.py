@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from setlearn.networks.recipe import Loss, loss_of
 from setlearn.networks.sequence_network import Memory, SequenceNetwork, State
 from setlearn.nodes import FloatArray, IntArray, Nodes, Step
 from setlearn.savable import savable
-from setlearn.scorers.base import MOST_IN_A_BATCH, TokenScorer, joined_nodes
+from setlearn.scorers.base import MOST_IN_A_BATCH, TokenScorer
 from setlearn.sequence_inputs import InputReader, Inputs, NumericReader, TokenReader
 from setlearn.trie import END, Trie
 from setlearn.vocabulary import Vocabulary
@@ -182,11 +182,8 @@ class SequenceScorer(TokenScorer):
         -------
         Nodes
         """
-        parts = []
-        for samples in self.chunks(inputs, np.arange(len(inputs))):
-            nodes = self._score_batch(inputs.part(samples), trie.take(samples))
-            parts.append(replace(nodes, sample=samples[nodes.sample]))
-        return joined_nodes(parts)
+        chunks = self.chunks(inputs, np.arange(len(inputs)))
+        return self._score_batches(((rows, inputs.part(rows)) for rows in chunks), trie)
 
     @torch.no_grad()
     def _score_batch(self, inputs: Inputs, trie: Trie) -> Nodes:
