@@ -11,7 +11,7 @@ import pytest
 from setlearn import SetClassifier
 from setlearn.cli import fit_options, part_names
 from setlearn.cli.app import VERBS
-from setlearn.cli.named_parts import rules_by_name
+from setlearn.cli.named_rules import rules_by_name
 from setlearn.estimators.sequence_problem import DEFAULT_NETWORK
 from setlearn.files import FORMATS
 from setlearn.learners import learner_names

@@ -253,7 +253,7 @@ class LabelOptions(TaskOptions):
     def model(self, plan: RecordPlan, learning: LearningOptions, *, verbose: bool) -> Any:
         """Make a `SetClassifier`."""
         from setlearn import SetClassifier
-        from setlearn.cli.named_parts import rule_named
+        from setlearn.cli.named_rules import rule_named
         from setlearn.learners import learner_named
 
         return SetClassifier(
@@ -296,7 +296,7 @@ class SequenceOptions(TaskOptions):
     def model(self, plan: RecordPlan, learning: LearningOptions, *, verbose: bool) -> Any:
         """Make a `SequenceSetGenerator`."""
         from setlearn import SequenceSetGenerator
-        from setlearn.cli.named_parts import rule_named
+        from setlearn.cli.named_rules import rule_named
         from setlearn.networks import Training
 
         return SequenceSetGenerator(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from setlearn.cli.console import print_notes
-from setlearn.cli.named_parts import fit_free_rule_named
+from setlearn.cli.named_rules import fit_free_rule_named
 from setlearn.cli.options import ModelOptions, OutputOptions
 from setlearn.errors import ParameterError
 
