@@ -189,7 +189,7 @@ class SequencePredictor(RuleHolder):
                 f"{len(truncated)} of {len(X)} predicted sets were cut off at a limit "
                 f"(max_length={bounds.max_length}, max_size={bounds.max_size}, "
                 f"max_nodes={bounds.max_nodes}); predict_ranked says which. Raise "
-                "the bound that is too low with set_params(); no new fit is needed"
+                "the limit that is too low with set_params(); no new fit is needed"
             )
             warnings.warn(TruncationWarning(message, truncated), stacklevel=4)
 
