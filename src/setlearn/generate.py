@@ -22,12 +22,18 @@ class Bounds:
     """How far a set may grow; what lies beyond is cut off, and the sample is marked as truncated.
 
     ``max_length`` tokens per sequence, ``max_size`` sequences per sample, and ``max_nodes``
-    prefixes per sample, the most probable ones of each level first and at least one per level.
+    prefixes per sample. All lengths have an equal share of these, and at least one prefix: the most
+    probable ones of each length.
     """
 
     max_length: int
     max_size: int
     max_nodes: int
+
+    @property
+    def width(self) -> int:
+        """How many prefixes of each length a sample may have."""
+        return max(self.max_nodes // (self.max_length + 1), 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +100,6 @@ def generate(
     prefix = np.empty((n_samples, 0), dtype=np.intp)
     # The node of the known trees that each prefix has reached, or -1.
     known_node: IntArray = np.empty(0, np.intp) if known is None else known.roots
-    n_grown = np.ones(n_samples, dtype=np.intp)
     best_cut_off = np.full(n_samples, -1.0)  # the membership of the best prefix that was cut off
     closed: list[tuple[IntArray, IntArray, FloatArray]] = []
     for depth in range(bounds.max_length + 1):
@@ -110,26 +115,19 @@ def generate(
         kept[:, END + 1 :] &= membership[:, END + 1 :] >= least[:, None]
         parent, token = _open_choices(kept)
         sample, score = nodes.sample[parent], membership[parent, token]
-        # The nodes that are left are shared among the levels to come, so that the first levels do
-        # not use them all.
-        levels_left = max(bounds.max_length - depth, 1)
-        room = np.maximum((bounds.max_nodes - n_grown) // levels_left, 1)
-        room[:] = 0 if depth == bounds.max_length else room
+        room = 0 if depth == bounds.max_length else bounds.width
         fits = best_of_each_sample(sample, score, room)
         np.maximum.at(best_cut_off, sample[~fits], score[~fits])
-        parent, token, sample = parent[fits], token[fits], sample[fits]
+        parent, token = parent[fits], token[fits]
         if watch is not None:
             watch.append(GrownLevel(nodes, prefix, kept, least, parent, token))
         if len(parent) == 0:
             break
-        n_grown += np.bincount(sample, minlength=n_samples)
         step = scorer.advance(step, parent, token)
         prefix = np.column_stack([prefix[parent], token])
         if known is not None:
             known_node = known.child(known_node[parent], token)
-    # A sequence that was cut off matters only if it could have entered the set.
-    truncated = best_cut_off >= rule.least_useful(*_finished(closed), n_samples)
-    return _gather(closed, truncated, bounds.max_size, rule, known)
+    return _gather(closed, best_cut_off, bounds.max_size, rule, known)
 
 
 def _with_known(nodes: Nodes, known: Trie | None, known_node: IntArray) -> Nodes:
@@ -165,7 +163,7 @@ def _finished(closed: list[tuple[IntArray, IntArray, FloatArray]]) -> tuple[IntA
 
 def _gather(
     closed: list[tuple[IntArray, IntArray, FloatArray]],
-    truncated: BoolArray,
+    best_cut_off: FloatArray,
     max_size: int,
     rule: Rule,
     known: Trie | None,
@@ -177,9 +175,24 @@ def _gather(
     )
     sample, score = _finished(closed)
     order = np.lexsort((-score, sample))
-    n_known = None if known is None else known.set_sizes()[sample[order]]
-    order = order[rule.choose(sample[order], score[order], n_known)]
     sample, tokens, score = sample[order], tokens[order], score[order]
+    n_known = None if known is None else known.set_sizes()[sample]
+    chosen = rule.choose(sample, score, n_known)
+    # A sequence that was cut off matters only if it could have entered the set.
+    truncated = best_cut_off >= rule.least_useful(sample, score, len(best_cut_off))
+    if rule.chooses_sequences:
+        truncated &= best_cut_off >= _least_chosen(sample, score, chosen, len(best_cut_off))
+    sample, tokens, score = sample[chosen], tokens[chosen], score[chosen]
     fits = best_of_each_sample(sample, score, max_size)
     truncated[sample[~fits]] = True
     return Generated(sample[fits], tokens[fits], score[fits], truncated)
+
+
+def _least_chosen(
+    sample: IntArray, score: FloatArray, chosen: BoolArray, n_samples: int
+) -> FloatArray:
+    """The lowest score of what was chosen; where nothing was, the best of what was not."""
+    least, best = np.full(n_samples, np.inf), np.zeros(n_samples)
+    np.minimum.at(least, sample[chosen], score[chosen])
+    np.maximum.at(best, sample, score)
+    return np.where(np.isinf(least), best, least)

@@ -20,6 +20,7 @@ NAMES = [f"choice {k}" for k in range(V + 4)]
 
 VARIANTS = {
     "beta": [2.0],
+    "calibrate": [True],
     "candidates": [[setlearn.rules.TopK(2), setlearn.rules.Threshold("tuned")]],
     "cut": [0.3, "tuned"],
     "joint": [True],
@@ -27,6 +28,7 @@ VARIANTS = {
     "min_size": [0, 2, 50, None],
     "recall": [0.5],
     "rho": [0.4],
+    "rule": [setlearn.rules.Margin(), setlearn.rules.ExpectedF()],
     "space": ["log"],
 }
 """Values to try for parameters of these names, one at a time, where a rule allows them."""

@@ -139,9 +139,11 @@ def check_adjusted(rule):
     names = decides.adjustable if decides.needs_fit else decides.get_params(deep=False)
     for name in names:
         for value in VARIANTS.get(name, []):
-            if isinstance(value, int | float):
+            if isinstance(value, int | float) and not _would_need_a_fit(decides, name, value):
                 other = rule.adjusted(**{name: value})
-                assert getattr(other.chosen, name) == value
+                changed = other.chosen
+                values = {**changed.get_params(deep=False), **changed.adjustable_values()}
+                assert values[name] == value
                 kept = other.accept(nodes)
                 if name == "min_size":
                     assert (kept.sum(axis=1) >= min(value, V)).all()
@@ -156,6 +158,15 @@ def check_adjusted(rule):
             if value != getattr(decides, name):
                 with pytest.raises(ParameterError, match="needs a new fit"):
                     rule.adjusted(**{name: value})
+
+
+def _would_need_a_fit(rule, name, value):
+    """Whether a rule that needs no fit would need one with this value, which is refused."""
+    if rule.needs_fit or not clone(rule).set_params(**{name: value}).needs_fit:
+        return False
+    with pytest.raises(ParameterError, match="needs a new fit"):
+        rule.adjusted(**{name: value})
+    return True
 
 
 # --- decisions ---------------------------------------------------------------------------------

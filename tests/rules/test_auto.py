@@ -88,7 +88,7 @@ def test_errors():
         Auto([Margin]).fit(NODES, RIGHT)
     with pytest.raises(ParameterError, match="lam must be"):
         Auto([Margin(lam=2.0)]).fit(NODES, RIGHT)
-    with pytest.raises(ParameterError, match="sequences of 3 positions; pass one rule"):
+    with pytest.raises(ParameterError, match="not all its candidates choose among them"):
         Auto().check_parameters(3)
     with pytest.raises(DataError, match="all candidates need training sets"):
         Auto([ExpectedF(joint=True)]).fit(NODES, RIGHT)

@@ -7,6 +7,7 @@ from setlearn.rules.lambda_cnn import LambdaCNN
 from setlearn.rules.lambda_rnn import LambdaRNN
 from setlearn.rules.lambda_set import LambdaSet
 from setlearn.rules.margin import Margin
+from setlearn.rules.on_sequences import OnSequences
 from setlearn.rules.risk_control import RiskControl
 from setlearn.rules.threshold import Threshold
 from setlearn.rules.top_k import TopK
@@ -18,6 +19,7 @@ __all__ = [
     "LambdaRNN",
     "LambdaSet",
     "Margin",
+    "OnSequences",
     "RiskControl",
     "Rule",
     "Threshold",

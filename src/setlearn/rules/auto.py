@@ -21,7 +21,7 @@ from setlearn.rules.steps import Steps
 from setlearn.rules.threshold import Threshold
 from setlearn.savable import savable
 
-__all__ = ["Auto", "MeanF1"]
+__all__ = ["Auto", "MeanF1", "cross_validated_f1"]
 
 ENOUGH_FOR_A_NETWORK = 300
 """With fewer choice points a λ-network is not tried: it would win by luck alone."""
@@ -90,22 +90,31 @@ class Auto(Rule):
         """Whether some candidate does."""
         return self.candidates is None or any(rule.uses_examples for rule in self.candidates)
 
+    @property
+    def chooses_sequences(self) -> bool:
+        """Whether all candidates do; those that are tried by default are for labels."""
+        return self.candidates is not None and all(r.chooses_sequences for r in self.candidates)
+
+    @property
+    def needs_marginals(self) -> bool:
+        """Whether some candidate does."""
+        return self.candidates is not None and any(r.needs_marginals for r in self.candidates)
+
     def check_parameters(self, n_positions: int = 1) -> None:
         """Raise unless all candidates are rules with parameters in range."""
-        if n_positions > 1:
+        if self.candidates is not None:
+            candidates = list(self.candidates)
+            if not candidates or not all(isinstance(rule, Rule) for rule in candidates):
+                raise ParameterError(
+                    f"candidates must be rules such as [Margin(), ExpectedF()], got {candidates!r}"
+                )
+            for rule in candidates:
+                rule.check_parameters(n_positions)
+        if n_positions > 1 and not self.chooses_sequences:
             raise ParameterError(
-                f"Auto compares rules on sets of labels, got sequences of {n_positions} positions; "
-                "pass one rule, such as Margin()"
+                "Auto compares rules on whole sequences, but not all its candidates choose among "
+                f"them: {self.candidates!r}; pass for instance [OnSequences(Margin()), ExpectedF()]"
             )
-        if self.candidates is None:
-            return
-        candidates = list(self.candidates)
-        if not candidates or not all(isinstance(rule, Rule) for rule in candidates):
-            raise ParameterError(
-                f"candidates must be rules such as [Margin(), ExpectedF()], got {candidates!r}"
-            )
-        for rule in candidates:
-            rule.check_parameters(n_positions)
 
     def fit(self, nodes: Nodes, positive: Mask) -> Self:
         """Score every candidate, and fit the best one on all choice points.
@@ -126,7 +135,7 @@ class Auto(Rule):
         candidates = self._candidates(nodes)
         seeded = [_seeded(rule, rng) for rule in candidates]
         folds = nodes.folds(rng)
-        scores = [_score(rule, nodes, positive, folds) for rule in seeded]
+        scores = [cross_validated_f1(rule, nodes, positive, folds) for rule in seeded]
         self.scores_ = dict(zip(map(repr, candidates), scores, strict=True))
         best = int(np.argmax([score.mean for score in scores]))  # the first of equals
         self.rule_: Rule = seeded[best].fit(nodes, positive)
@@ -204,9 +213,23 @@ def _seeded(rule: Rule, rng: np.random.RandomState) -> Rule:
     return seeded
 
 
-def _score(
+def cross_validated_f1(
     rule: Rule, nodes: Nodes, positive: Mask, folds: list[tuple[IntArray, IntArray]]
 ) -> MeanF1:
+    """The mean F1 of a rule on choice points that it is not fitted on.
+
+    Parameters
+    ----------
+    rule : Rule
+    nodes : Nodes
+    positive : mask of shape (n, V)
+    folds : list of pairs of int arrays
+        The rows to fit on, and those to test on.
+
+    Returns
+    -------
+    MeanF1
+    """
     f1 = []
     for train, test in folds:
         fitted = clone(rule).fit(nodes[train], positive[train])

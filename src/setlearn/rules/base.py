@@ -67,6 +67,14 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
         return False
 
     @property
+    def chooses_sequences(self) -> bool:
+        """Whether it decides among finished sequences, not at each prefix.
+
+        Then it is fitted on lists of them: one choice point per sample, with sequences as choices.
+        """
+        return False
+
+    @property
     def is_monotone(self) -> bool:
         """Whether a choice is never kept while a more probable one is not, known ones aside."""
         return False

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from numbers import Real
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from setlearn.errors import DataError, ParameterError
 from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray, Mask, Nodes, check_positive
-from setlearn.rules.base import Rule
+from setlearn.rules.calibration import Calibration
+from setlearn.rules.finished_sequences import ChoosesSequences, sequences_as_labels
+from setlearn.rules.min_size import check_min_size, learned_min_size
 from setlearn.rules.set_distribution import (
     IndependentChoices,
     SetDistribution,
@@ -29,8 +31,8 @@ from setlearn.savable import savable
 __all__ = ["ExpectedF"]
 
 LEAST_F = 0.04
-"""Sequence sets with a lower expected F are not searched carefully. A sequence enters a set only if
-its probability is above the set's expected F divided by 1 + β², so those far below are skipped."""
+"""A sequence enters a set only if its probability is above the set's expected F divided by
+1 + β². This share of the best sequence's probability, divided in the same way, is far below."""
 
 TIE = 1e-10
 """Sets whose expected F differs by less are equally good, and the smaller one is taken. Rounding
@@ -40,12 +42,13 @@ BLOCK_ENTRIES = 131_072
 """Numbers in a temporary array: small enough for the processor's cache."""
 
 
-@savable()
-class ExpectedF(Rule):
+@savable(parts={"calibration_": (Calibration, None)})
+class ExpectedF(ChoosesSequences):
     """Keep the set with the highest expected F-measure under the scorer's probabilities.
 
-    It does not use the right choices, so there is nothing to learn. It trusts the scores: they
-    should be marginals (``scores="marginal"``) from a learner that is well calibrated.
+    By default it does not use the right choices, so there is nothing to learn. It trusts the
+    scores: they should be marginals (``scores="marginal"``) from a learner that is well
+    calibrated. With ``calibrate=True`` it learns to correct them.
 
     Parameters
     ----------
@@ -56,9 +59,18 @@ class ExpectedF(Rule):
         training samples that are similar to the input instead, each weighted by its similarity
         and by its probability under the scores. This needs a scorer that provides such examples;
         a choice point without any falls back to independence.
-    min_size : int, default=0
+    min_size : int or None, default=0
         Keep at least this many. Use 1 if no true set is empty: then the best set of at least one
-        choice is kept. By default the empty set is a possible answer.
+        choice is kept. By default the empty set is a possible answer. None: 1 unless some training
+        sets were empty.
+    calibrate : bool, default=False
+        Whether to learn how probable choices really are, from their scores and from how these
+        compare with each other. Needed if scores are not the probabilities of single choices.
+
+    Attributes
+    ----------
+    min_size_ : int
+    calibration_ : what was learned with ``calibrate=True``
 
     Examples
     --------
@@ -73,20 +85,30 @@ class ExpectedF(Rule):
            [ True, False, False, False]])
     """
 
-    def __init__(self, beta: float = 1.0, *, joint: bool = False, min_size: int = 0) -> None:
+    adjustable: ClassVar[tuple[str, ...]] = ("min_size",)
+
+    def __init__(
+        self,
+        beta: float = 1.0,
+        *,
+        joint: bool = False,
+        min_size: int | None = 0,
+        calibrate: bool = False,
+    ) -> None:
         self.beta = beta
         self.joint = joint
         self.min_size = min_size
+        self.calibrate = calibrate
 
     @property
     def needs_fit(self) -> bool:
-        """Never: the probabilities decide."""
-        return False
+        """Only to calibrate, or to learn the least size: otherwise the probabilities decide."""
+        return self.calibrate or self.min_size is None
 
     @property
     def needs_marginals(self) -> bool:
-        """Always: shares of 1 would all look improbable if a set is large."""
-        return True
+        """Unless it calibrates: shares of 1 would all look improbable if a set is large."""
+        return not self.calibrate
 
     @property
     def uses_examples(self) -> bool:
@@ -110,11 +132,9 @@ class ExpectedF(Rule):
             raise ParameterError(f"beta must be a positive number, got {self.beta!r}")
         if not isinstance(self.joint, bool | np.bool_):
             raise ParameterError(f"joint must be True or False, got {self.joint!r}")
-        if not isinstance(self.min_size, int | np.integer) or self.min_size < 0:
-            raise ParameterError(
-                f"min_size must be a whole number of at least 0, got {self.min_size!r}; "
-                "it is not learned by this rule"
-            )
+        check_min_size(self.min_size)
+        if not isinstance(self.calibrate, bool | np.bool_):
+            raise ParameterError(f"calibrate must be True or False, got {self.calibrate!r}")
         if self.joint and n_positions > 1:
             raise ParameterError(
                 f"joint=True works on sets of labels, got sequences of {n_positions} positions; "
@@ -122,7 +142,7 @@ class ExpectedF(Rule):
             )
 
     def fit(self, nodes: Nodes, positive: Mask) -> Self:
-        """Check the parameters; there is nothing to learn.
+        """Calibrate the scores, and learn the least size, if asked to.
 
         Parameters
         ----------
@@ -135,62 +155,27 @@ class ExpectedF(Rule):
         """
         self.check_parameters()
         check_positive(nodes, positive)
+        self.min_size_ = learned_min_size(self.min_size, nodes, positive)
+        if self.calibrate:
+            self.calibration_ = Calibration().fit(nodes, positive)
         return self
 
     def accept(self, nodes: Nodes) -> BoolArray:
         """Keep the best set of each choice point; known choices are in it, and certain."""
         self.check_parameters()
+        if self.needs_fit:
+            self._check_fitted("min_size_")
         kept = np.empty(nodes.probabilities.shape, dtype=bool)
+        min_size = int(getattr(self, "min_size_", self.min_size or 0))
         for rows, distribution in self._distributions(nodes):
-            least = np.minimum(self.min_size, nodes.n_available[rows])
+            least = np.minimum(min_size, nodes.n_available[rows])
             kept[rows] = distribution.best_of_size(_best_size(distribution, least))
         return nodes.completed(kept)
 
-    def grow(self, nodes: Nodes) -> BoolArray:
-        """Follow all but improbable choices: the set is chosen among finished sequences."""
-        self.check_parameters(n_positions=int(nodes.depth.max(initial=0)) + 1)
-        if self.joint and nodes.examples is None:
-            raise _no_examples()
-        probable: BoolArray = nodes.membership >= self._least_followed()
-        return probable
-
-    def _least_followed(self) -> float:
+    @property
+    def least_share(self) -> float:
+        """The larger β, the less probable are the sequences that may enter a set."""
         return LEAST_F / (1 + float(self.beta) ** 2)
-
-    def choose(
-        self, sample: IntArray, membership: FloatArray, n_known: IntArray | None = None
-    ) -> BoolArray:
-        """Keep the best set of each sample's sequences, as if each were a label.
-
-        Parameters
-        ----------
-        sample : int array of shape (m,)
-            Ascending.
-        membership : array of shape (m,)
-            Best first within each sample.
-        n_known : int array of shape (m,), optional
-            How many other sequences of the same sample are known.
-
-        Returns
-        -------
-        bool array of shape (m,)
-        """
-        present, row = np.unique(sample, return_inverse=True)
-        count = np.bincount(row, minlength=len(present))
-        rank = np.arange(len(row)) - (np.cumsum(count) - count)[row]
-        # Samples with fewer sequences are padded with probability 0, which changes nothing.
-        candidates = np.zeros((len(present), int(count.max(initial=0))))
-        candidates[row, rank] = membership
-        given = np.zeros(len(present), dtype=np.intp)
-        if n_known is not None:
-            given[row] = n_known
-        nodes = _sequences_as_labels(candidates, given)
-        kept: BoolArray = self._on_labels().accept(nodes)[row, rank]
-        return kept
-
-    def _on_labels(self) -> ExpectedF:
-        """The same rule for finished sequences, of which each counts as a label."""
-        return ExpectedF(self.beta, min_size=self.min_size)
 
     def figures(self, node: Nodes, choice: int, memory: Sequence[int]) -> dict[str, float]:
         """The probability of the choice, and the expected F of the set with it."""
@@ -224,27 +209,18 @@ class ExpectedF(Rule):
             values[rows] = distribution.expected(kept[rows])
         return values
 
-    def reasons_not_followed(
-        self, nodes: Nodes, row: IntArray, choice: IntArray, names: Sequence[str]
-    ) -> list[str]:
-        """Compare the probabilities of prefixes with the least that is followed."""
-        least, membership = self._least_followed(), nodes.membership[row, choice]
-        return [
-            f"with its prefix {name} has probability {probability:.4g}, and the tree follows "
-            f"{least:.4g} or more"
-            for probability, name in zip(membership, names, strict=True)
-        ]
-
     def reasons_not_chosen(
         self, membership: FloatArray, left_out: IntArray, names: Sequence[str], n_known: int = 0
     ) -> list[str]:
         """Compare the expected F with and without each sequence."""
-        nodes = _sequences_as_labels(membership[None, :], np.array([n_known]))
-        return self._on_labels()._reasons_against(nodes, left_out.tolist(), names)
+        nodes = sequences_as_labels(membership[None, :], np.array([n_known]))
+        return self._reasons_against(nodes, left_out.tolist(), names)
 
     def _distributions(self, nodes: Nodes) -> Iterator[tuple[IntArray, SetDistribution]]:
         """The distribution of the true set at each choice point, a block of them at a time."""
         beta = float(self.beta)
+        if self.calibrate:
+            nodes = self.calibration_.applied(nodes)
         independent = np.ones(len(nodes), dtype=bool)
         if self.joint:
             if nodes.examples is None:
@@ -259,14 +235,6 @@ class ExpectedF(Rule):
         n_points = len(quadrature(nodes.n_choices, beta).u)
         for rows in _blocks(np.flatnonzero(independent), max(n_points, nodes.n_choices)):
             yield rows, IndependentChoices(nodes[rows], beta)
-
-
-def _sequences_as_labels(membership: FloatArray, n_known: IntArray) -> Nodes:
-    """Choice points whose choices are finished sequences (n, m), and then the known ones."""
-    known = np.arange(n_known.max(initial=0)) < n_known[:, None]
-    return Nodes.roots(
-        np.hstack([membership, known]), np.hstack([np.zeros(membership.shape, bool), known])
-    )
 
 
 def _best_size(distribution: SetDistribution, min_size: IntArray | int = 0) -> IntArray:

@@ -61,6 +61,11 @@ class TopK(Rule):
         return False
 
     @property
+    def chooses_sequences(self) -> bool:
+        """Always."""
+        return True
+
+    @property
     def is_monotone(self) -> bool:
         """Always."""
         return True

@@ -107,7 +107,8 @@ def check_structure(model: Any) -> None:
     """Raise unless every large part of a model is of a type that its class names."""
     kind = type(model)
     for attribute, types in (spec_of(kind) or Saved()).parts.items():
-        part = getattr(model, attribute)
+        # A part that may be None may also be absent, as before a fit.
+        part = getattr(model, attribute, None) if None in types else getattr(model, attribute)
         if not any(_is_of(part, wanted) for wanted in types):
             names = " or ".join(map(_short_name, types))
             raise ModelError(
