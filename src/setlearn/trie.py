@@ -8,6 +8,7 @@ loop is over depth.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -55,7 +56,7 @@ class Level:
     token: IntArray  # (m,) the token that leads from the parent to the node
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Trie:
     """The prefix trees of ``n_samples`` samples, with nodes ordered by sample, then by depth.
 
@@ -155,11 +156,16 @@ class Trie:
         ends = (self.edge_token == END) & (self.depth[self.edge_node] > 0)
         return np.bincount(self.sample[self.edge_node[ends]], minlength=self.n_samples)
 
+    @cached_property
+    def _bounds(self) -> tuple[IntArray, IntArray]:
+        """Where the nodes and the edges of each sample start, and where those of the last end."""
+        nodes = np.searchsorted(self.sample, np.arange(self.n_samples + 1))
+        return nodes, np.searchsorted(self.edge_node, nodes)
+
     def take(self, samples: IntArray) -> Trie:
         """Return the trees of the given samples, renumbered in that order."""
-        bounds = np.searchsorted(self.sample, np.arange(self.n_samples + 1))
+        bounds, edge_bounds = self._bounds
         nodes, new_sample = _ranges(bounds[samples], bounds[samples + 1])
-        edge_bounds = np.searchsorted(self.edge_node, bounds)
         edges, edge_sample = _ranges(edge_bounds[samples], edge_bounds[samples + 1])
         # The order within a sample is unchanged, so all its indices shift by the same amount.
         n_nodes = bounds[samples + 1] - bounds[samples]

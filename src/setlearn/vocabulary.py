@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
 from setlearn.errors import DataError, KindError, ParameterError
+from setlearn.nodes import BoolArray
 from setlearn.ordering import canonical_rank
 from setlearn.savable import savable
 from setlearn.set_reading import LabelSets, check_one_kind, read_sets_of_sequences
@@ -20,6 +23,9 @@ Split: TypeAlias = Literal["char", "word"] | Callable[[str], Sequence[str]]
 """How a text is split into tokens: by character, at white space, or by a function."""
 
 JOINTS = ("", " ")
+
+MOST_SPELLED = 1000
+"""Vocabularies with more tokens have no mask of how these are spelled."""
 
 
 @savable()
@@ -137,6 +143,22 @@ class Vocabulary:
         """Return the choice that stands for each of these tokens, END for tokens that are none."""
         ids = {token: number for number, token in enumerate(self.tokens, END + 1)}
         return [ids.get(token, END) for token in tokens]
+
+    def spelling(self) -> BoolArray | None:
+        """Return which characters each choice is spelled with, as a mask (n_choices, n_parts).
+
+        The first and the last character also count as parts of their own. None if all tokens have
+        only one character, or if there are too many tokens for a mask.
+        """
+        names = [str(token) for token in self.tokens]
+        if len(names) >= MOST_SPELLED or all(len(name) == 1 for name in names):
+            return None
+        parts = [{("any", c) for c in n} | {("first", n[:1]), ("last", n[-1:])} for n in names]
+        columns = {part: k for k, part in enumerate(sorted(set(chain(*parts))))}
+        mask = np.zeros((self.n_choices, len(columns)), dtype=bool)
+        for row, of_token in enumerate(parts, END + 1):
+            mask[row, [columns[part] for part in of_token]] = True
+        return mask
 
     def length(self, element: Any) -> int:
         """Return the number of tokens of an element."""

@@ -76,7 +76,7 @@ def test_a_network_from_outside_is_used_by_passing_its_recipe():
 
 class TestNames:
     def test_a_name_stands_for_the_recipe_with_default_parameters(self):
-        assert network_names() == ["lstm", "transformer"]
+        assert network_names() == ["lstm", "transducer", "transformer"]
         for name in network_names():
             recipe = network_named(name)
             assert type(recipe).__name__.lower() == name
@@ -85,7 +85,8 @@ class TestNames:
     @pytest.mark.parametrize("name", ["gru", "LSTM", "training", "network_named", ""])
     def test_other_names_are_refused_with_a_list(self, name):
         with pytest.raises(
-            ParameterError, match=f"network must be one of lstm, transformer .*got '{name}'"
+            ParameterError,
+            match=f"network must be one of lstm, transducer, transformer .*got '{name}'",
         ):
             network_named(name)
 

@@ -12,7 +12,8 @@ from setlearn.errors import DataError, ParameterError
 from setlearn.generate import Bounds, generate
 from setlearn.networks import LSTM, Training, Transformer
 from setlearn.nodes import Nodes
-from setlearn.rules import ExpectedF, Margin, RiskControl, Threshold
+from setlearn.rules import ExpectedF, Margin, OnSequences, RiskControl, Threshold
+from setlearn.rules.finished_sequences import ChoosesSequences
 
 X = ["ab", "ba", "aab", "bb", "abab", "b"] * 3
 Y = [{x, x[::-1], x[:1]} if "a" in x else set() for x in X]
@@ -67,7 +68,7 @@ def test_scores_fall_downwards(model):
 
 @pytest.mark.parametrize("network", [TRANSFORMER, LSTM(8, 8, 16)], ids=["transformer", "lstm"])
 def test_both_losses_train_both_networks(network):
-    for loss, rule in (("node", Threshold), ("sequence", Margin)):
+    for loss, rule in (("node", ChoosesSequences), ("sequence", Margin)):
         model = fitted(network, loss)
         assert isinstance(model.rule_, rule)
         assert model.scorer_.loss == loss
@@ -89,7 +90,7 @@ def test_the_paths_product_is_kept_beside_the_papers_scores():
 def test_rules_on_finished_sequences(model):
     """ExpectedF takes sets of candidates, RiskControl a cut learned from held-out samples."""
     model = copy(model).set_params(max_nodes=10_000, max_size=10_000)
-    ranked = model.with_rule(Threshold(0.02), X, Y).predict_ranked(X[:6])
+    ranked = model.with_rule(OnSequences(Threshold(0.0)), X, Y).predict_ranked(X[:6])
     for answer, candidates in zip(
         model.with_rule(ExpectedF(), X, Y).predict(X[:6]), ranked, strict=True
     ):

@@ -285,12 +285,16 @@ class RuleHolder(SetPredictor):
             new_rule = copy(rule)
         elif new_rule.needs_fit:
             new_rule = self._seeded(new_rule)
-            nodes, positive = self.choice_points(X, y)
+            nodes, positive = self._rule_data(new_rule, X, y)
             new_rule.check_samples(len(np.unique(nodes.sample)))
             other._fit_rule(new_rule, nodes, positive)
         other.rule = rule
         other._set_rule(new_rule)
         return other
+
+    def _rule_data(self, rule: Rule, X: Any, y: Any) -> tuple[Nodes, Mask]:
+        """What to fit a rule on: by default the choice points."""
+        return self.choice_points(X, y)
 
     def _seeded(self, rule: Rule) -> Rule:
         """A rule whose seeds follow from ``random_state`` alone.

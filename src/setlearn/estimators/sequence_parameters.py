@@ -11,7 +11,7 @@ from sklearn.base import clone
 from setlearn.errors import DataError, KindError, ParameterError
 from setlearn.generate import Bounds
 from setlearn.parameter_checks import check_count
-from setlearn.rules import Margin, Rule, Threshold
+from setlearn.rules import Auto, ExpectedF, Margin, OnSequences, Rule, Threshold
 from setlearn.set_reading import LabelSets
 from setlearn.trie import Trie
 from setlearn.vocabulary import Split, Tokeniser, Vocabulary
@@ -27,7 +27,13 @@ __all__ = [
 ]
 
 ROOM = 4
-"""How many times as many prefixes as the largest training set a predicted set may have."""
+"""How many times as many prefixes of one length as any training set a predicted set may have."""
+
+LEAST_WIDTH = 16
+"""Prefixes of each length that a predicted set may have at least."""
+
+LEAST_SIZE = 64
+"""Sequences that a predicted set may have at least, if training sets are not larger."""
 
 
 def tokenisers_of(tokens: Split | tuple[Split, Split]) -> tuple[Tokeniser, Tokeniser]:
@@ -43,11 +49,20 @@ def tokenisers_of(tokens: Split | tuple[Split, Split]) -> tuple[Tokeniser, Token
 def default_rule(gives_marginals: bool) -> Rule:
     """The rule that goes with the meaning of the scores.
 
-    Marginals are probabilities to be in the set. Scores that share a probability of 1 differ by
-    how many sequences lie below each choice, and ratios separate right from wrong where
-    differences do not.
+    Marginals are probabilities to be in the set: which way to choose by them is best depends on
+    the data. Scores that share a probability of 1 differ by how many sequences lie below each
+    choice, and ratios separate right from wrong where differences do not.
     """
-    return Threshold(0.5) if gives_marginals else Margin(space="log")
+    if not gives_marginals:
+        return Margin(space="log")
+    return Auto(
+        [
+            OnSequences(Threshold("tuned", min_size=None)),
+            ExpectedF(min_size=None),
+            ExpectedF(min_size=None, calibrate=True),
+            OnSequences(Margin(space="log")),
+        ]
+    )
 
 
 def check_rule(rule: Any, n_positions: int, *, gives_marginals: bool) -> Rule:
@@ -87,14 +102,12 @@ def check_rule(rule: Any, n_positions: int, *, gives_marginals: bool) -> Rule:
     return new_rule
 
 
-def check_bounds(max_length: int | None, max_size: int, max_nodes: int | None) -> None:
-    """Raise unless the bounds are counts, or None where they are learned.
+def check_bounds(max_length: int | None, max_size: int | None, max_nodes: int | None) -> None:
+    """Raise unless the bounds are counts, or None if they are learned from the training data.
 
     Parameters
     ----------
-    max_length, max_nodes : int or None
-        None if they are learned from the training data.
-    max_size : int
+    max_length, max_size, max_nodes : int or None
 
     Raises
     ------
@@ -102,7 +115,7 @@ def check_bounds(max_length: int | None, max_size: int, max_nodes: int | None) -
     """
     given = {"max_length": max_length, "max_size": max_size, "max_nodes": max_nodes}
     for name, value in given.items():
-        if value is not None or name == "max_size":
+        if value is not None:
             check_count(name, value)
 
 
@@ -133,22 +146,23 @@ def check_lengths(sets: LabelSets, vocabulary: Vocabulary, max_length: int | Non
                 )
 
 
-def learned_bounds(trie: Trie, max_size: int) -> Bounds:
-    """Bounds from training trees: the longest sequence, and several times the largest tree.
+def learned_bounds(trie: Trie) -> Bounds:
+    """Bounds from training trees: the longest sequence, the largest set, the widest level.
 
     Parameters
     ----------
     trie : Trie
         The trees of the training sets.
-    max_size : int
-        The largest number of sequences in a set, as given.
 
     Returns
     -------
     Bounds
     """
-    largest = int(np.bincount(trie.sample).max())
-    return Bounds(max(int(trie.depth.max()), 1), max_size, ROOM * largest)
+    longest = max(int(trie.depth.max()), 1)
+    widest = int(np.bincount(trie.sample * (longest + 1) + trie.depth).max())
+    width = max(ROOM * widest, LEAST_WIDTH)
+    max_size = max(2 * int(trie.set_sizes().max()), LEAST_SIZE)
+    return Bounds(longest, max_size, width * (longest + 1))
 
 
 def as_list(values: Any, name: str) -> Any:

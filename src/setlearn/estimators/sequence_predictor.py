@@ -26,6 +26,7 @@ from setlearn.estimators.base import (
     check_top,
     check_unknown,
 )
+from setlearn.estimators.candidate_lists import candidate_lists
 from setlearn.estimators.sequence_parameters import (
     as_list,
     check_bounds,
@@ -40,7 +41,7 @@ from setlearn.set_reading import LabelSets, check_one_kind
 from setlearn.trie import END, Trie
 from setlearn.vocabulary import Vocabulary, read_elements
 
-__all__ = ["SequencePredictor", "scored_trees"]
+__all__ = ["SequencePredictor", "check_targets", "rule_data"]
 
 MOST_TOGETHER = 256
 """Samples that are generated together; more would not be faster."""
@@ -55,7 +56,7 @@ class SequencePredictor(RuleHolder):
     scorer_: TokenScorer
     learned_bounds_: Bounds
     max_length: int | None
-    max_size: int
+    max_size: int | None
     max_nodes: int | None
 
     elements_recur: ClassVar[bool] = False
@@ -120,10 +121,20 @@ class SequencePredictor(RuleHolder):
         return growth.trace(result, ranking.truncated)
 
     def choice_points(self, X: Any = None, y: Any = None) -> tuple[Nodes, Mask]:
+        samples = self._rule_samples(X, y)
+        return scored_trees(self.scorer_, *samples)
+
+    def _rule_data(self, rule: Rule, X: Any, y: Any) -> tuple[Nodes, Mask]:
+        """Lists of sequences for a rule that chooses among them, otherwise the true trees."""
+        samples = self._rule_samples(X, y)
+        return rule_data(rule, self.scorer_, *samples, self._bounds(rule))
+
+    def _rule_samples(self, X: Any, y: Any) -> tuple[Any, Trie]:
+        """The samples to fit a rule on: those that are given, or those that ``fit`` has kept."""
         self._check_fitted()
         if X is not None or y is not None:
             check_both(X, y)
-            return scored_trees(self.scorer_, *self._labelled(X, y))
+            return self._labelled(X, y)
         kept: tuple[Any, Trie] | None = getattr(self, "rule_samples_", None)
         if kept is None:
             raise ParameterError(
@@ -132,7 +143,7 @@ class SequencePredictor(RuleHolder):
                 "that the network has not seen, or fit on more samples or with a larger share, "
                 "such as training=Training(validation=0.5)"
             )
-        return scored_trees(self.scorer_, *kept)
+        return kept
 
     def facts(self) -> dict[str, Any]:
         self._check_fitted()
@@ -233,16 +244,17 @@ class SequencePredictor(RuleHolder):
     def _trie(self, sets: LabelSets) -> Trie:
         return Trie.of(self.vocabulary_.encode(sets), len(sets))
 
-    def _bounds(self, rule: Rule, n_known: int = 0) -> Bounds:
+    def _bounds(self, rule: Rule, n_known: int = 0, learned: Bounds | None = None) -> Bounds:
         """The bounds in force: what is given, and otherwise what was learned.
 
         ``n_known`` is the largest number of sequences that are known of a sample.
         """
         check_bounds(self.max_length, self.max_size, self.max_nodes)
-        learned = self.learned_bounds_
+        learned = learned or self.learned_bounds_
         max_length = self.max_length or learned.max_length
-        max_nodes = self.max_nodes or max(learned.max_nodes, rule.least_nodes(max_length, n_known))
-        return Bounds(max_length, self.max_size, max_nodes)
+        wide_enough = learned.width * (max_length + 1)
+        max_nodes = self.max_nodes or max(wide_enough, rule.least_nodes(max_length, n_known))
+        return Bounds(max_length, self.max_size or learned.max_size, max_nodes)
 
 
 def check_targets(sets: LabelSets, vocabulary: Vocabulary) -> None:
@@ -295,6 +307,30 @@ def scored_trees(scorer: TokenScorer, X: Any, trie: Trie) -> tuple[Nodes, Mask]:
         The choices that continue or end a sequence of the set.
     """
     return scorer.score_trees(X, trie), trie.right_choices(scorer.vocabulary.n_choices)
+
+
+def rule_data(
+    rule: Rule, scorer: TokenScorer, X: Any, trie: Trie, bounds: Bounds
+) -> tuple[Nodes, Mask]:
+    """What to fit a rule on: lists of sequences if it chooses among them, otherwise true trees.
+
+    Parameters
+    ----------
+    rule : Rule
+    scorer : TokenScorer
+    X : list of inputs, or a numeric array
+    trie : Trie
+        One tree per input.
+    bounds : Bounds
+
+    Returns
+    -------
+    nodes : Nodes
+    right : mask of the same shape
+    """
+    if rule.chooses_sequences:
+        return candidate_lists(scorer, scorer.batches(X), trie, bounds)
+    return scored_trees(scorer, X, trie)
 
 
 def _as_set(ranking: Ranking) -> frozenset[Any]:

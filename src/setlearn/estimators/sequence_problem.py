@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -35,11 +36,21 @@ __all__ = [
 
 DEFAULT_NETWORK = "transformer"
 
-PASSES = 20
-"""How often a network without early stopping sees each sample, at least."""
+STEPS = 75
+"""Steps of a training without early stopping, times the square root of the number of samples."""
 
-HELD_OUT = 0.2
-"""The share of samples that is held out if something is learned from them."""
+PASSES = 5
+"""How often such a training sees each sample, at least."""
+
+EVALUATIONS = 20
+"""How often such a training is evaluated."""
+
+HELD_OUT = (0.1, 0.2)
+"""The least and the largest share of samples that is held out if something is learned from them."""
+
+ENOUGH_HELD_OUT = (100, 1000)
+"""If the least share is more than the first number, it is enough; more than the second is never
+held out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,13 +71,16 @@ class SequenceProblem:
         return _safe_indexing(self.X, samples), self.trie.take(samples)
 
     def held_out_share(self, *, stops_early: bool) -> float:
-        """The share of samples to hold out: as given, or a fifth if something is learned from it.
+        """The share of samples to hold out: as given, or some if something is learned from them.
 
         ``stops_early`` says that training stops by its held-out samples.
         """
         if self.training.validation is not None:
             return self.training.validation
-        return HELD_OUT if self.rule.needs_fit or stops_early else 0.0
+        if not (self.rule.needs_fit or stops_early):
+            return 0.0
+        n, (least, largest), (enough, most) = self.trie.n_samples, HELD_OUT, ENOUGH_HELD_OUT
+        return min(max(least, min(largest, enough / n)), most / n)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,9 +165,14 @@ class NewNetwork(ScorerSource):
         # A recipe that does not say what suits it is trained as in the paper.
         suited = getattr(self.recipe, "suited_training", None)
         plan = training.plan(suited or network_named("lstm").suited_training)
-        if training.max_steps is None and plan.schedule == "one-cycle":
-            # Nothing stops such a training early, so it must be long enough for the data.
-            plan = replace(plan, max_steps=max(plan.max_steps, plan.steps_for(PASSES, n_samples)))
+        if plan.schedule == "constant":
+            return plan
+        # Nothing stops such a training early, so it must be long enough for the data.
+        if training.max_steps is None:
+            steps = max(round(STEPS * math.sqrt(n_samples)), plan.steps_for(PASSES, n_samples))
+            plan = replace(plan, max_steps=steps)
+        if training.evaluate_every is None:
+            plan = replace(plan, evaluate_every=max(plan.max_steps // EVALUATIONS, 1))
         return plan
 
 

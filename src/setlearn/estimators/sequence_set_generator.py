@@ -19,7 +19,7 @@ from setlearn.estimators.sequence_parameters import (
     learned_bounds,
     tokenisers_of,
 )
-from setlearn.estimators.sequence_predictor import SequencePredictor, check_targets, scored_trees
+from setlearn.estimators.sequence_predictor import SequencePredictor, check_targets, rule_data
 from setlearn.estimators.sequence_problem import ScorerSource, SequenceProblem, scorer_source
 from setlearn.generate import Bounds
 from setlearn.networks.training_settings import Training, TrainsNetwork
@@ -52,24 +52,27 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         n_tokens=, n_features=, copies=)`` that returns a ``SequenceNetwork``; or any scorer,
         trained or not: an object with the methods of `setlearn.scorers.Scorer`.
     rule : Rule, optional
-        Which choices to keep. ``Margin()``, one λ per position, is the paper's SSG-S. By default
-        ``Threshold(0.5)`` where scores are probabilities to be in the set (loss "node"), and
-        ``Margin(space="log")`` where the choices of a prefix share a probability of 1.
+        Which choices to keep. ``Margin()``, one λ per position, is the paper's SSG-S. By default,
+        where scores are probabilities to be in the set (loss "node"), the best of several rules on
+        held-out samples: a cut, the set with the highest expected F1, and a margin, all of them on
+        whole sequences. ``Margin(space="log")`` where the choices of a prefix share a probability
+        of 1.
     tokens : "char", "word", function, or a pair of them, default="char"
         How texts are split into tokens; a pair is for inputs and for elements. Inputs and
         elements that are lists or tuples of tokens are taken as they are.
     max_length : int, optional
         Tokens of the longest sequence. By default the longest seen in training.
-    max_size : int, default=64
-        How many sequences a set may have. The most probable ones stay, and a warning is given.
+    max_size : int, optional
+        How many sequences a set may have. The most probable ones stay, and a warning is given. By
+        default 64, or twice as many as the largest set seen in training has.
     max_nodes : int, optional
-        How many prefixes a sample may have on the way to them. By default four times as many as
-        the largest set seen in training has.
+        How many prefixes a sample may have on the way to them, in equal shares for all lengths. By
+        default four times as many of each length as any set seen in training has.
     training : Training, optional
         How to train: steps, learning rate, held-out share, device, checkpoints. What is left
-        open suits the network: for the LSTM as in the paper; for the transformer 2000 steps or
-        20 passes over the data, whichever is more, with a learning rate that rises and falls
-        once. ``training__max_steps=500`` works in ``set_params`` and in searches.
+        open suits the network: for the LSTM as in the paper; for the others a number of steps that
+        grows with the square root of the number of samples, with a learning rate that rises and
+        falls once. ``training__max_seconds=60`` works in ``set_params`` and in searches.
     random_state : int or RandomState, optional
     max_steps : int, optional
         .. deprecated:: 0.1
@@ -87,8 +90,9 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
     rule_samples_ : tuple or None
         The inputs and trees of these samples, for `with_rule`. They are not saved.
     history_ : list of dicts
-        For each evaluation ``loss``, ``held_out_f1``, ``seconds`` and more. If nothing was held
-        out, the figures called so are of training samples.
+        For each evaluation ``loss``, ``held_out_f1``, ``seconds`` and more. ``judged`` says how
+        many samples the figures are of, and ``held_out_seen`` whether they are training samples,
+        because nothing was held out.
 
     Examples
     --------
@@ -111,7 +115,7 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         *,
         tokens: Split | tuple[Split, Split] = "char",
         max_length: int | None = None,
-        max_size: int = 64,
+        max_size: int | None = None,
         max_nodes: int | None = None,
         training: Training | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -147,7 +151,8 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         rule, held_out = self._seeded(problem.rule), fitted.held_out
         if rule.needs_fit:
             samples = held_out if len(held_out) else np.arange(problem.trie.n_samples)
-            rule.fit(*scored_trees(fitted.scorer, *problem.part(samples)))
+            bounds = self._bounds(rule, learned=problem.bounds)
+            rule.fit(*rule_data(rule, fitted.scorer, *problem.part(samples), bounds))
         # All at once, so that a fit that fails leaves the model of the one before whole.
         self.scorer_, self.learned_bounds_ = fitted.scorer, problem.bounds
         self.history_, self.held_out_ = fitted.history, held_out
@@ -176,7 +181,7 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         trie = Trie.of(sequences, len(sets))
         n_positions = int(trie.depth.max()) + 1
         rule = check_rule(self.rule, n_positions, gives_marginals=source.gives_marginals)
-        bounds = learned_bounds(trie, self.max_size)
+        bounds = learned_bounds(trie)
         return SequenceProblem(X, of_inputs, vocabulary, sequences, trie, rule, bounds, training)
 
     def _training(self) -> Training:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,15 @@ import numpy as np
 from torch import Tensor
 
 from setlearn.errors import DataError, SetlearnError
-from setlearn.estimators.sequence_parameters import default_rule
-from setlearn.generate import Bounds, generate
-from setlearn.metrics import mean_f1
+from setlearn.estimators.candidate_lists import candidate_lists
+from setlearn.generate import Bounds
 from setlearn.networks.runtime import one_thread, pick_device, seeded
-from setlearn.networks.sequence_network import LOSSES, check_shapes
+from setlearn.networks.sequence_network import check_shapes
 from setlearn.networks.training_loop import Epoch, Trainer
 from setlearn.networks.training_settings import Training, TrainingPlan, hold_out
 from setlearn.nodes import IntArray
+from setlearn.rules import Threshold
+from setlearn.rules.auto import cross_validated_f1
 from setlearn.scorers.sequences import SequenceScorer, encode_inputs
 from setlearn.sequence_inputs import InputReader, Inputs
 from setlearn.trie import Sequences, Trie
@@ -26,11 +28,8 @@ from setlearn.vocabulary import Vocabulary
 
 __all__ = ["SequenceTraining", "new_scorer"]
 
-WATCHED = 200
+WATCHED = 100
 """Samples that are predicted at each evaluation: enough to see progress, few enough to be fast."""
-
-WATCHED_NODES = 64
-"""The largest number of prefixes per sample then: an untrained network would keep them all."""
 
 
 def new_scorer(
@@ -119,13 +118,14 @@ class SequenceTraining:
             One entry per evaluation.
         """
         network = self.scorer.network
+        self.targets = network.training_trie(self.inputs, self.sequences, rng)
         trainer = Trainer(
             network,
             lambda rows: self.loss(self.train[rows.numpy()]),
             len(self.train),
             plan,
             seed=int(rng.randint(2**31 - 1)),
-            evaluate=self.judge,
+            evaluate=self.evaluate,
             verbose=training.verbose is not False,
             description="training the network",
             checkpoint=None if training.checkpoint is None else Path(training.checkpoint),
@@ -142,29 +142,35 @@ class SequenceTraining:
 
     def loss(self, samples: IntArray) -> Tensor:
         """The loss on every node of these samples' trees; each input is encoded once."""
-        trie = self.trie.take(samples)
-        memory = encode_inputs(self.scorer.network, self.inputs, samples)
-        return LOSSES[self.scorer.loss](self.scorer.network.score_trie(memory, trie), trie)
+        network = self.scorer.network
+        memory = encode_inputs(network, self.inputs, samples)
+        return network.training_loss(memory, self.targets.take(samples), self.scorer.loss)
 
-    def judge(self) -> dict[str, float]:
-        """Mean F1 of the watched samples under the default rule, and their loss to break ties."""
-        scorer = self.scorer
+    def evaluate(self) -> dict[str, float]:
+        """Mean F1 and loss of the watched samples.
+
+        The F1 is that of a cut through the lists of probable sequences, as if they were predicted:
+        each third of the samples has the cut that is best for the others.
+        """
+        scorer, rng = self.scorer, np.random.RandomState(0)
         chunks = scorer.chunks(self.inputs, self.watched)
-        loss = float(np.mean([float(self.loss(samples)) for samples in chunks]))
-        rule = default_rule(scorer.gives_marginals)
-        if rule.needs_fit:
-            trie = self.trie.take(self.watched)
-            nodes = scorer.score_read_trees(self.inputs.part(self.watched), trie)
-            rule.fit(nodes, trie.right_choices(scorer.vocabulary.n_choices))
-        bounds = Bounds(self.bounds.max_length, self.bounds.max_size, WATCHED_NODES)
-        predicted = []
-        for samples in chunks:
-            grown = generate(scorer, rule, self.inputs.part(samples), bounds)
-            predicted += grown.sequences().as_sets(len(samples))
-        true = self.sequences.as_sets(len(self.inputs))
-        f1 = mean_f1([true[sample] for sample in self.watched], predicted)
+        losses = [float(self.loss(samples)) * len(samples) for samples in chunks]
+        place = np.split(np.arange(len(self.watched)), np.cumsum([len(c) for c in chunks])[:-1])
+        batches = (
+            (at, self.inputs.part(samples)) for at, samples in zip(place, chunks, strict=True)
+        )
+        nodes, right = candidate_lists(scorer, batches, self.trie.take(self.watched), self.bounds)
+        cut = Threshold("tuned", min_size=None)
+        f1 = cross_validated_f1(cut, nodes, right, nodes.folds(rng)).mean
+        loss = math.fsum(losses) / len(self.watched)
         # The loss decides only if the F1 is equal, as it is at the start of training.
-        return {"held_out": f1 - 1e-4 * min(loss, 100.0), "held_out_f1": f1, "held_out_loss": loss}
+        return {
+            "held_out": f1 - 1e-4 * min(loss, 100.0),
+            "held_out_f1": f1,
+            "held_out_loss": loss,
+            "judged": len(self.watched),
+            "held_out_seen": len(self.held_out) == 0,
+        }
 
     def _digest(self) -> str:
         """A digest of the data, so that a checkpoint of other data is refused."""

@@ -11,11 +11,12 @@ from setlearn.networks.training_settings import Training
 if TYPE_CHECKING:
     from setlearn.networks.lstm import LSTM
     from setlearn.networks.recipe import NetworkRecipe
+    from setlearn.networks.transducer import Transducer
     from setlearn.networks.transformer import Transformer
 
 # To add a network, import its recipe above and list it here. Its module has the name of the class
 # in snake case, and its name on the command line is that of the class in lower case.
-__all__ = ["LSTM", "Training", "Transformer", "network_named", "network_names"]
+__all__ = ["LSTM", "Training", "Transducer", "Transformer", "network_named", "network_names"]
 
 
 __getattr__ = import_when_used(__name__)
@@ -31,7 +32,7 @@ def network_names() -> list[str]:
     Examples
     --------
     >>> network_names()
-    ['lstm', 'transformer']
+    ['lstm', 'transducer', 'transformer']
     """
     return sorted(_recipes())
 

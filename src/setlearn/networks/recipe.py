@@ -13,7 +13,7 @@ from setlearn.parameter_checks import check_count
 
 if TYPE_CHECKING:
     from setlearn.networks.sequence_network import SequenceNetwork
-    from setlearn.nodes import IntArray
+    from setlearn.nodes import BoolArray, IntArray
 
 __all__ = ["Loss", "NetworkRecipe", "loss_of"]
 
@@ -38,6 +38,9 @@ class NetworkRecipe(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn s
     sizes: ClassVar[tuple[str, ...]] = ()
     """The parameters that must be whole numbers of at least 1."""
 
+    reads_spelling: ClassVar[bool] = False
+    """Whether ``new_module`` also takes ``spelling``: which parts each choice is spelled with."""
+
     @abstractmethod
     def new_module(
         self, *, n_choices: int, n_tokens: int, n_features: int, copies: IntArray | None
@@ -55,7 +58,13 @@ class NetworkRecipe(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn s
         """
 
     def build(
-        self, *, n_choices: int, n_tokens: int, n_features: int, copies: IntArray | None = None
+        self,
+        *,
+        n_choices: int,
+        n_tokens: int,
+        n_features: int,
+        copies: IntArray | None = None,
+        **spelling: BoolArray | None,
     ) -> SequenceNetwork:
         """Check the parameters and make a network with fresh weights.
 
@@ -69,6 +78,9 @@ class NetworkRecipe(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn s
             The length of input vectors; 0 if inputs are tokens.
         copies : array of shape (n_tokens,), optional
             The choice that is the same token as each input token; 0 where there is none.
+        **spelling : dict
+            For a recipe with ``reads_spelling``: ``spelling``, a mask (n_choices, n_parts) of the
+            parts that each choice is spelled with, or None if choices share no parts.
 
         Returns
         -------
@@ -81,7 +93,7 @@ class NetworkRecipe(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn s
         """
         self.check_parameters()
         return self.new_module(
-            n_choices=n_choices, n_tokens=n_tokens, n_features=n_features, copies=copies
+            n_choices=n_choices, n_tokens=n_tokens, n_features=n_features, copies=copies, **spelling
         )
 
     def check_parameters(self) -> None:
@@ -89,6 +101,9 @@ class NetworkRecipe(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn s
         for name in self.sizes:
             check_count(name, getattr(self, name))
         loss_of(self)
+        width, heads = getattr(self, "width", 1), getattr(self, "heads", 1)
+        if width % heads:
+            raise ParameterError(f"width must be a multiple of heads, got {width} and {heads}")
 
 
 def loss_of(recipe: Any) -> Loss:

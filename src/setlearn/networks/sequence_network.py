@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import torch
@@ -13,7 +13,10 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from setlearn.errors import DataError
 from setlearn.networks.recipe import Loss
-from setlearn.trie import Trie
+from setlearn.trie import Sequences, Trie
+
+if TYPE_CHECKING:
+    from setlearn.sequence_inputs import Inputs
 
 __all__ = [
     "LOSSES",
@@ -86,6 +89,44 @@ class SequenceNetwork(nn.Module, ABC):
         logits : Tensor of shape (n, n_choices)
         state : State
         """
+
+    def training_trie(
+        self, inputs: Inputs, sequences: Sequences, rng: np.random.RandomState
+    ) -> Trie:
+        """The trees that the network is trained on.
+
+        By default they are the prefix trees of the sequences. A network that writes its sequences
+        in another form, such as actions, overrides this together with `training_loss`.
+
+        Parameters
+        ----------
+        inputs : Inputs
+        sequences : Sequences
+        rng : RandomState
+
+        Returns
+        -------
+        Trie
+            One tree per input.
+        """
+        return Trie.of(sequences, len(inputs))
+
+    def training_loss(self, memory: Memory, trie: Trie, loss: Loss) -> Tensor:
+        """The loss on some of the trees that `training_trie` returned.
+
+        Parameters
+        ----------
+        memory : Memory
+            From ``encode``.
+        trie : Trie
+        loss : {"node", "sequence"}
+
+        Returns
+        -------
+        Tensor
+            A single number.
+        """
+        return LOSSES[loss](self.score_trie(memory, trie), trie)
 
     def score_trie(self, memory: Memory, trie: Trie) -> Tensor:
         """Score every node of the tries; a prefix that sequences share is scored once.

@@ -40,7 +40,11 @@ SAVE_EVERY = 100
 
 
 class Epoch(TypedDict, total=False):
-    """What is recorded of one epoch; the last two only for sets of sequences."""
+    """What is recorded of one epoch; the last four only for sets of sequences.
+
+    ``judged`` is how many samples the figures called held-out are of. If no samples are held out,
+    ``held_out_seen`` is True: they are training samples.
+    """
 
     epoch: Required[int]
     step: Required[int]
@@ -49,6 +53,8 @@ class Epoch(TypedDict, total=False):
     seconds: Required[float]
     held_out_f1: float
     held_out_loss: float
+    judged: int
+    held_out_seen: bool
 
 
 class Trainer:
@@ -131,6 +137,8 @@ class Trainer:
         self._optimizer = _optimizer(self._parameters, plan)
         self._row_order = torch.Generator().manual_seed(self.seed)
         self._step_count = 0
+        self._seconds_before = 0.0  # of the runs that a checkpoint continues
+        self._started = time.perf_counter()
         self._best_score = -math.inf
         self._best_weights: Weights = {}
         self._stale = 0  # evaluations since the best one
@@ -141,23 +149,30 @@ class Trainer:
         """Train to the end, starting from the checkpoint if there is one; return the history."""
         with seeded(self.seed, self._device):
             self._resume()
+            self._started = time.perf_counter()
             steps_left = self.plan.max_steps - self._step_count
             with progress(self.description, steps_left, verbose=self.verbose) as tick:
                 while not self._is_finished():
                     self.history.append(self._epoch(tick))
                     self._save()
-        if self._best_weights:
+        if self._best_weights and self.plan.schedule == "constant":
+            # Otherwise the learning rate has fallen to zero, which leaves the best weights last.
             self.network.load_state_dict(self._best_weights)
         self.network.eval()
         return self.history
 
     def _is_finished(self) -> bool:
         stops_early = self.plan.schedule == "constant" and self._stale >= self.plan.patience
-        return self._step_count >= self.plan.max_steps or stops_early
+        return self._share_done() >= 1 or stops_early
+
+    def _share_done(self) -> float:
+        """How much of the training is done: of its steps or of its time, whichever is more."""
+        seconds = self._seconds_before + time.perf_counter() - self._started
+        return max(self._step_count / self.plan.max_steps, seconds / self.plan.max_seconds)
 
     def _epoch(self, tick: Callable[[str], None]) -> Epoch:
         started = time.perf_counter()
-        progress_text = f"loss {self.history[-1]['loss']:.4f}" if self.history else ""
+        progress_text = _progress_text(self.history[-1]) if self.history else ""
         self.network.train()
         first_step = self._step_count - len(self._losses)
         self._order_before = self._row_order.get_state()
@@ -166,6 +181,8 @@ class Trainer:
         for rows in batches:
             self._losses.append(self._step(rows))
             tick(progress_text)
+            if self._share_done() >= 1:
+                break
             if self._step_count % SAVE_EVERY == 0:
                 self._save()
         figures = self._evaluate()
@@ -200,7 +217,7 @@ class Trainer:
                 f"learning_rate (now {self.plan.learning_rate:g})"
             )
         for group in self._optimizer.param_groups:
-            group["lr"] = self.plan.rate_at(self._step_count)
+            group["lr"] = self.plan.rate_at(self._share_done())
         self._optimizer.step()
         self._step_count += 1
         return value
@@ -252,6 +269,7 @@ class Trainer:
             "run": self._identity(),
             "history": self.history,
             "step": self._step_count,
+            "seconds": self._seconds_before + time.perf_counter() - self._started,
             "losses": self._losses,
             "best_score": self._best_score,
             "stale": self._stale,
@@ -268,6 +286,7 @@ class Trainer:
         self._best_score, self._stale = about["best_score"], about["stale"]
         self.history = about["history"]
         self._step_count, self._losses = about["step"], about["losses"]
+        self._seconds_before = about["seconds"]
         self._load_optimizer(without_prefix("optimizer", tensors))
         self._row_order.set_state(tensors["row_order"])
         set_rng_states(without_prefix("rng", tensors), self._device)
@@ -281,8 +300,15 @@ class Trainer:
         self._optimizer.load_state_dict({**self._optimizer.state_dict(), "state": moments})
 
 
+def _progress_text(epoch: Epoch) -> str:
+    f1 = epoch.get("held_out_f1")
+    return f"loss {epoch['loss']:.4f}" + ("" if f1 is None else f", F1 {f1:.3f}")
+
+
 def _optimizer(parameters: list[nn.Parameter], plan: TrainingPlan) -> torch.optim.Optimizer:
     """Adam, or AdamW with weight decay."""
     if plan.weight_decay == 0:
         return torch.optim.Adam(parameters, lr=plan.learning_rate)
-    return torch.optim.AdamW(parameters, lr=plan.learning_rate, weight_decay=plan.weight_decay)
+    return torch.optim.AdamW(
+        parameters, lr=plan.learning_rate, weight_decay=plan.weight_decay, fused=True
+    )

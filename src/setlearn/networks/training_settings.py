@@ -43,12 +43,14 @@ class Training(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no ty
         The largest norm of the gradient; ``math.inf`` turns clipping off.
     max_steps : int, optional
         The number of steps after which training ends at the latest.
+    max_seconds : float, optional
+        The time after which training ends at the latest. A schedule fits into it.
     evaluate_every : int, optional
         The number of steps between evaluations, rounded up to whole passes over the samples.
     patience : int, optional
         Evaluations without improvement before training stops. Not used by "one-cycle".
     schedule : {"constant", "one-cycle"}, optional
-        With "one-cycle" the learning rate rises, then falls to almost zero at ``max_steps``.
+        With "one-cycle" the learning rate rises, then falls to almost zero at the end.
     validation : float in [0, 1), optional
         The share of the samples that is held out, to stop early and to fit a rule.
     device : str, default="auto"
@@ -74,6 +76,7 @@ class Training(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no ty
         weight_decay: float | None = None,
         clip: float | None = None,
         max_steps: int | None = None,
+        max_seconds: float | None = None,
         evaluate_every: int | None = None,
         patience: int | None = None,
         schedule: Schedule | None = None,
@@ -87,6 +90,7 @@ class Training(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no ty
         self.weight_decay = weight_decay
         self.clip = clip
         self.max_steps = max_steps
+        self.max_seconds = max_seconds
         self.evaluate_every = evaluate_every
         self.patience = patience
         self.schedule = schedule
@@ -160,6 +164,7 @@ class TrainingPlan:
     weight_decay: float = 0.0
     clip: float = 1.0
     max_steps: int = 4000
+    max_seconds: float = math.inf
     evaluate_every: int = 50
     patience: int = 10
     schedule: Schedule = "constant"
@@ -169,6 +174,8 @@ class TrainingPlan:
             check_count(name, getattr(self, name))
         if not 0 < self.learning_rate < math.inf:
             raise ParameterError(f"learning_rate must be above 0, got {self.learning_rate!r}")
+        if not self.max_seconds > 0:
+            raise ParameterError(f"max_seconds must be above 0, got {self.max_seconds!r}")
         if not 0 <= self.weight_decay < math.inf:
             raise ParameterError(f"weight_decay must be 0 or more, got {self.weight_decay!r}")
         if not self.clip > 0:
@@ -180,22 +187,21 @@ class TrainingPlan:
                 f'schedule must be "constant" or "one-cycle", got {self.schedule!r}'
             )
 
-    def rate_at(self, step: int) -> float:
-        """The learning rate of a step, counted from 0.
+    def rate_at(self, share: float) -> float:
+        """The learning rate after a share of the training, from 0 to 1.
 
-        >>> plan = TrainingPlan(learning_rate=1.0, max_steps=100, schedule="one-cycle")
-        >>> [round(plan.rate_at(step), 2) for step in (0, 15, 50, 99)]
+        >>> plan = TrainingPlan(learning_rate=1.0, schedule="one-cycle")
+        >>> [round(plan.rate_at(share), 2) for share in (0, 0.15, 0.5, 0.99)]
         [0.04, 1.0, 0.64, 0.0]
         """
         if self.schedule == "constant":
             return self.learning_rate
-        peak = WARM_UP * self.max_steps
-        if step < peak:
-            low, share = 1 / 25, step / peak
+        if share < WARM_UP:
+            low, height = 1 / 25, share / WARM_UP
         else:
-            low, share = 1e-4, (self.max_steps - step) / (self.max_steps - peak)
-        # Half a cosine, from low to 1 as the share goes from 0 to 1.
-        return self.learning_rate * (low + (1 - low) * (1 - math.cos(math.pi * share)) / 2)
+            low, height = 1e-4, max(1 - share, 0.0) / (1 - WARM_UP)
+        # Half a cosine, from low to 1 as the height goes from 0 to 1.
+        return self.learning_rate * (low + (1 - low) * (1 - math.cos(math.pi * height)) / 2)
 
     def steps_for(self, passes: int, n_rows: int) -> int:
         """The number of steps in a number of passes over all rows.

@@ -79,8 +79,6 @@ class Transformer(NetworkRecipe):
         "batch_size": 32,
         "learning_rate": 2e-3,
         "weight_decay": 0.1,
-        "max_steps": 2000,
-        "evaluate_every": 500,
         "schedule": "one-cycle",
     }
 

@@ -74,8 +74,11 @@ class SequenceScorer(TokenScorer):
         tokens = self.reader.tokens
         # The first id is that of unknown tokens, which spell nothing.
         spelled = np.array([END, *self.vocabulary.spelled_by(tokens)]) if tokens else None
+        more = {}
+        if getattr(self.recipe, "reads_spelling", False):
+            more["spelling"] = self.vocabulary.spelling()
         network: SequenceNetwork = self.recipe.build(
-            n_choices=self.vocabulary.n_choices, copies=spelled, **self.reader.sizes
+            n_choices=self.vocabulary.n_choices, copies=spelled, **self.reader.sizes, **more
         )
         network.n_choices = self.vocabulary.n_choices
         return network

@@ -1,0 +1,193 @@
+"""The layers of a transducer: how it reads inputs, and scores actions at their positions."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import embedding, embedding_bag, gelu, linear, pad
+
+from setlearn.networks.attention import BIAS_UNIT, MASKED, Attention, Dropout
+from setlearn.trie import END
+
+if TYPE_CHECKING:
+    from setlearn.networks.transducer import Transducer
+
+__all__ = ["ADVANCE", "ActionScorer"]
+
+ADVANCE = END
+"""The action that moves on to the next position; at the last position it ends the sequence."""
+
+MOST_PLACES = 16
+"""Distances from either end of the input with an embedding of their own; larger ones share one."""
+
+FARTHEST = 16
+"""The largest distance between positions that attention distinguishes, in either direction."""
+
+
+class ActionScorer(nn.Module):
+    """Scores what to write at a position of the input, given what was written before.
+
+    Parameters
+    ----------
+    recipe : Transducer
+    n_choices, n_tokens, n_features : int
+        As in `NetworkRecipe.build`.
+    copying : bool
+        Whether some input tokens are also choices.
+    spelling : Tensor of shape (n_choices, n_parts), optional
+        The parts that each choice is spelled with.
+    """
+
+    def __init__(
+        self,
+        recipe: Transducer,
+        n_choices: int,
+        n_tokens: int,
+        n_features: int,
+        *,
+        copying: bool,
+        spelling: Tensor | None,
+    ) -> None:
+        super().__init__()
+        width, small = recipe.width, max(recipe.width // 6, 8)
+        self.window = recipe.window
+        self.n_recent = recipe.history
+        self.read: nn.Module
+        if n_features:
+            self.read = nn.Linear(n_features, small)
+        else:
+            self.read = nn.Embedding(n_tokens, small, padding_idx=0)
+        self.ends = nn.Parameter(torch.randn(2, small))  # before the first token, after the last
+        self.place = nn.Embedding(2 * MOST_PLACES, small)
+        self.first = nn.Linear((2 * recipe.window + 3) * small, width)
+        self.blocks = nn.ModuleList(
+            MixingBlock(width, recipe.heads, recipe.dropout) for _ in range(recipe.layers)
+        )
+        self.norm = nn.LayerNorm(width)
+        self.recent = ChoiceVectors(n_choices, small, spelling)  # row 0: before the start
+        self.of_recent = nn.Linear(recipe.history * small, width, bias=False)
+        self.bag = ChoiceVectors(n_choices, width, spelling, scale=0.3)
+        self.of_bag = nn.Linear(width, width, bias=False)
+        self.dropout = Dropout(recipe.dropout)
+        self.light_dropout = Dropout(recipe.dropout / 4)
+        self.output = ChoiceVectors(n_choices, width, spelling, scale=0.6 * width**-0.5)
+        # Most choices are wrong, so all start as improbable.
+        self.bias = nn.Parameter(torch.full((n_choices,), -math.log(n_choices)))
+        self.copy = nn.Linear(width, 1) if copying else None
+
+    def forward(self, values: Tensor, length: Tensor) -> Tensor:
+        """Encode inputs (b, longest[, d]) of the given lengths as (b, longest + 2, width)."""
+        n_positions = values.shape[1] + 2
+        place = torch.arange(n_positions, device=values.device)
+        last = length[:, None] + 1
+        inside = (place <= last)[..., None]
+        x = pad(self.read(values), (0, 0, 1, 1)) * inside
+        x = torch.where(place[:, None] == 0, self.ends[0], x)
+        x = torch.where((place == last)[..., None], self.ends[1], x)
+        x = self.light_dropout(x)
+        beside = pad(x, (0, 0, self.window, self.window)).unfold(1, 2 * self.window + 1, 1)
+        from_start = self.place(place.clamp(max=MOST_PLACES - 1)).expand(len(values), -1, -1)
+        from_end = self.place(MOST_PLACES + (last - place).clamp(0, MOST_PLACES - 1))
+        x = self.first(torch.cat([beside.flatten(2), from_start, from_end], dim=2))
+        bias = x.new_zeros(inside.shape[:2]).masked_fill(~inside[..., 0], MASKED)[:, None, None]
+        for block in self.blocks:
+            x = block(x, bias, inside)
+        normed: Tensor = self.norm(x)
+        return normed
+
+    def hidden(self, encoded: Tensor, written: Tensor) -> Tensor:
+        """Combine positions with what was written before.
+
+        Parameters
+        ----------
+        encoded : Tensor of shape (n, d) or (n, positions, d)
+        written : Tensor of shape (n, tokens)
+            The tokens of each prefix, after zeros.
+
+        Returns
+        -------
+        Tensor of the shape of ``encoded``
+        """
+        recent = pad(written, (self.n_recent, 0))[:, -self.n_recent :]
+        recent = self.light_dropout(embedding(recent, self.recent()))
+        history = self.of_recent(recent.flatten(1))
+        bag = torch.tanh(embedding_bag(pad(written, (1, 0)), self.bag(), padding_idx=0, mode="sum"))
+        history = history + self.of_bag(self.dropout(bag))
+        dropped: Tensor = self.dropout(gelu(encoded + _like(history, encoded)))
+        return dropped
+
+    def logits(self, hidden: Tensor, choice: Tensor) -> Tensor:
+        """Score all actions; ``choice`` is what can be copied at each position."""
+        logits: Tensor = linear(hidden, self.output(), self.bias)
+        if self.copy is None:
+            return logits
+        # Nothing can be copied where the choice is ADVANCE.
+        vote = self.copy(hidden) * (choice != ADVANCE)[..., None]
+        return logits.scatter_add(-1, choice[..., None], vote)
+
+    def token_logits(self, hidden: Tensor, choice: Tensor, token: Tensor) -> Tensor:
+        """Score one token (n,) at all positions of hidden (n, positions, d): (n, positions)."""
+        vectors: Tensor = self.output()[token][..., None]
+        logits = (hidden @ vectors)[..., 0] + self.bias[token][:, None]
+        if self.copy is None:
+            return logits
+        vote: Tensor = self.copy(hidden)[..., 0] * (choice == token[:, None])
+        return logits + vote
+
+
+class ChoiceVectors(nn.Module):
+    """One vector per choice: a part of its own, and what its spelling contributes.
+
+    So tokens that are spelled alike, such as a vowel with and without stress, share what is
+    learned about them.
+    """
+
+    spelling: Tensor | None
+
+    def __init__(
+        self, n_choices: int, width: int, spelling: Tensor | None, scale: float = 1.0
+    ) -> None:
+        super().__init__()
+        self.own = nn.Parameter(torch.randn(n_choices, width) * scale)
+        self.register_buffer("spelling", spelling)
+        if spelling is not None:
+            self.parts = nn.Parameter(torch.randn(spelling.shape[1], width) * scale / 2)
+
+    def forward(self) -> Tensor:
+        """The vectors, (n_choices, width)."""
+        return self.own if self.spelling is None else self.own + self.spelling @ self.parts
+
+
+class MixingBlock(nn.Module):
+    """Every position looks at its neighbours, then at all others."""
+
+    def __init__(self, width: int, heads: int, dropout: float) -> None:
+        super().__init__()
+        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(2))
+        self.neighbours = nn.Conv1d(width, width, 3, padding=1)
+        self.narrow = nn.Linear(width, width)
+        self.attention = Attention(width, heads)
+        self.distance = nn.Parameter(torch.zeros(heads, 2 * FARTHEST + 1))
+        self.dropout = Dropout(dropout)
+
+    def forward(self, x: Tensor, bias: Tensor, inside: Tensor) -> Tensor:
+        """Update x (b, positions, d); ``bias`` and ``inside`` hide the padding."""
+        normed = self.norms[0](x) * inside
+        beside = gelu(self.neighbours(normed.transpose(1, 2))).transpose(1, 2)
+        x = x + self.dropout(self.narrow(beside))
+        place = torch.arange(x.shape[1], device=x.device)
+        distance = (place - place[:, None]).clamp(-FARTHEST, FARTHEST) + FARTHEST
+        normed = self.norms[1](x)
+        attended = self.attention(
+            normed, self.attention.key_value(normed), bias + BIAS_UNIT * self.distance[:, distance]
+        )
+        update: Tensor = self.dropout(attended)
+        return x + update
+
+
+def _like(history: Tensor, encoded: Tensor) -> Tensor:
+    """The history (n, d), for all positions if there are several."""
+    return history if encoded.dim() == 2 else history[:, None]

@@ -1,0 +1,370 @@
+"""A network that reads its input once from left to right and writes its answer on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import pad
+
+from setlearn.networks.action_scorer import ADVANCE, ActionScorer
+from setlearn.networks.alignment import Pairs, align
+from setlearn.networks.recipe import Loss, NetworkRecipe
+from setlearn.networks.sequence_network import LOSSES, SequenceNetwork, State
+from setlearn.parameter_checks import check_share
+from setlearn.savable import savable
+from setlearn.trie import END, Sequences, Trie
+
+if TYPE_CHECKING:
+    from setlearn.nodes import BoolArray, IntArray
+    from setlearn.sequence_inputs import Inputs
+
+__all__ = ["Transducer", "TransducerNetwork"]
+
+MOST_VALUES = 8_000_000
+"""Hidden values that are computed together: 32 MB in single precision."""
+
+SMALLEST = 1e-12
+"""Probabilities below this one count as this one."""
+
+
+@savable()
+class Transducer(NetworkRecipe):
+    """A network for outputs that follow their inputs from left to right.
+
+    Pronunciations, inflected forms and transliterations are of this kind. The training outputs
+    are first aligned with their inputs. The network then learns which tokens to write at each
+    position of the input, and when to move on. All ways to write the same output count together.
+
+    Parameters
+    ----------
+    width : int, default=192
+        Of all layers; a multiple of ``heads``.
+    heads : int, default=4
+        Attention heads of each layer.
+    layers : int, default=2
+        Of the encoder; each is a convolution over neighbouring positions, and attention.
+    window : int, default=3
+        How many positions on either side of each position the first layer sees.
+    history : int, default=4
+        How many of the last tokens of the output the network sees in order. Of all others it
+        knows how often each was written.
+    members : int, default=1
+        How many such networks to train. Their probabilities are averaged, which is more accurate
+        and takes that many times as long.
+    dropout : float in [0, 1), default=0.4
+    loss : {"node", "sequence"}, default="node"
+        "node" trains each right action on its own. "sequence" trains one action among all.
+
+    Examples
+    --------
+    >>> from setlearn.networks import Transducer
+    >>> network = Transducer(width=32).build(n_choices=11, n_tokens=11, n_features=0)
+    >>> len(network.members)
+    1
+    """
+
+    sizes = ("width", "heads", "layers", "window", "history", "members")
+    reads_spelling: ClassVar[bool] = True
+    suited_training: ClassVar[Mapping[str, Any]] = {
+        "batch_size": 32,
+        "learning_rate": 2e-3,
+        "weight_decay": 0.05,
+        "schedule": "one-cycle",
+    }
+
+    def __init__(
+        self,
+        width: int = 192,
+        heads: int = 4,
+        layers: int = 2,
+        window: int = 3,
+        history: int = 4,
+        members: int = 1,
+        dropout: float = 0.4,
+        *,
+        loss: Loss = "node",
+    ) -> None:
+        self.width = width
+        self.heads = heads
+        self.layers = layers
+        self.window = window
+        self.history = history
+        self.members = members
+        self.dropout = dropout
+        self.loss = loss
+
+    def check_parameters(self) -> None:
+        """Raise ParameterError if a parameter is out of range."""
+        super().check_parameters()
+        check_share("dropout", self.dropout)
+
+    def new_module(
+        self,
+        *,
+        n_choices: int,
+        n_tokens: int,
+        n_features: int,
+        copies: IntArray | None,
+        spelling: BoolArray | None = None,
+    ) -> TransducerNetwork:
+        """Make the network with fresh weights."""
+        return TransducerNetwork(
+            self,
+            n_choices=n_choices,
+            n_tokens=n_tokens,
+            n_features=n_features,
+            copies=copies,
+            spelling=spelling,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Memory:
+    """What is kept of the inputs, with a position before the first token and one after the last."""
+
+    encoded: list[Tensor]  # one per member: (b, positions, d)
+    choice: Tensor  # (b, positions) the choice that a position can be copied as, END for none
+    last: Tensor  # (b,) the position after the last token
+
+
+class TransducerNetwork(SequenceNetwork):
+    """Writes tokens at one input position after the other.
+
+    A prefix can be written in several ways, which differ in where in the input its last token was
+    written. The state of a prefix holds the share of each position in its probability.
+
+    Parameters
+    ----------
+    recipe : Transducer
+    n_choices, n_tokens, n_features, copies, spelling
+        As in `NetworkRecipe.build`.
+    """
+
+    copies: Tensor
+
+    def __init__(
+        self,
+        recipe: Transducer,
+        *,
+        n_choices: int,
+        n_tokens: int,
+        n_features: int,
+        copies: IntArray | None,
+        spelling: BoolArray | None,
+    ) -> None:
+        super().__init__()
+        self.n_choices = n_choices
+        self.loss_name = recipe.loss
+        copies = np.zeros(max(n_tokens, 1), np.int64) if copies is None else np.asarray(copies)
+        self.register_buffer("copies", torch.as_tensor(copies, dtype=torch.long))
+        copying = bool(n_tokens) and bool((copies != END).any())
+        parts = None if spelling is None else torch.as_tensor(spelling, dtype=torch.float32)
+        self.members = nn.ModuleList(
+            ActionScorer(recipe, n_choices, n_tokens, n_features, copying=copying, spelling=parts)
+            for _ in range(recipe.members)
+        )
+
+    def training_trie(
+        self, inputs: Inputs, sequences: Sequences, rng: np.random.RandomState
+    ) -> Trie:
+        """The trees of the actions that write the sequences.
+
+        An action writes a token, or is ADVANCE. The last one, ADVANCE at the last position, is the
+        end of the sequence.
+
+        Parameters
+        ----------
+        inputs : Inputs
+        sequences : Sequences
+        rng : RandomState
+
+        Returns
+        -------
+        Trie
+        """
+        # A sample without sequences still has one way: to write nothing.
+        empty = np.setdiff1d(np.arange(len(inputs)), sequences.sample)
+        sample = np.concatenate([sequences.sample, empty])
+        length = np.concatenate([sequences.length, np.zeros(len(empty), np.intp)])
+        position = self._alignment(inputs, sample, length, sequences.tokens, rng)
+        n_advances = inputs.length[sample] + 1  # without the last
+        n_actions = n_advances + length
+        start = np.cumsum(n_actions) - n_actions
+        actions = np.full(int(n_actions.sum()), ADVANCE)
+        owner = np.repeat(np.arange(len(sample)), length)
+        number = np.arange(len(owner)) - (np.cumsum(length) - length)[owner]
+        actions[start[owner] + number + position] = sequences.tokens
+        order = np.argsort(sample, kind="stable")
+        by_sample = np.concatenate(
+            [actions[start[row] : start[row] + n_actions[row]] for row in order]
+        )
+        return Trie.of(Sequences(sample[order], n_actions[order], by_sample), len(inputs))
+
+    def _alignment(
+        self,
+        inputs: Inputs,
+        sample: IntArray,
+        length: IntArray,
+        tokens: IntArray,
+        rng: np.random.RandomState,
+    ) -> IntArray:
+        """The position where each token is written."""
+        values, n_values = inputs.take(sample)
+        copies = self.copies.cpu().numpy()
+        if values.ndim == 3:  # numbers have no tokens, so all positions look the same
+            values = np.zeros(values.shape[:2], dtype=np.intp)
+        n = len(copies)
+        source = np.pad(values.astype(np.intp), ((0, 0), (1, 1)), constant_values=n)
+        source[np.arange(len(source)), n_values + 1] = n + 1
+        inside = np.arange(int(length.max(initial=0))) < length[:, None]
+        target = np.zeros(inside.shape, dtype=np.intp)
+        target[inside] = tokens
+        spelled = np.concatenate([np.where(copies == END, -1, copies), [-1, -1]])
+        pairs = Pairs(source, n_values + 2, target, length)
+        return align(pairs, spelled, self.n_choices, rng)[inside]
+
+    def training_loss(self, memory: _Memory, trie: Trie, loss: Loss) -> Tensor:
+        """The mean loss of the members on the nodes of trees of actions.
+
+        Parameters
+        ----------
+        memory : Memory
+        trie : Trie
+            A part of what ``training_trie`` returned.
+        loss : {"node", "sequence"}
+
+        Returns
+        -------
+        Tensor
+        """
+        position, history = _written(trie)
+        device = memory.choice.device
+        sample, at, written = (
+            torch.from_numpy(part).to(device) for part in (trie.sample, position, history)
+        )
+        choice = memory.choice[sample, at]
+        losses = []
+        for member, encoded in zip(self._each(), memory.encoded, strict=True):
+            hidden = member.hidden(encoded[sample, at], written)
+            losses.append(LOSSES[loss](member.logits(hidden, choice), trie))
+        return torch.stack(losses).mean()
+
+    def most_at_once(self, longest: int) -> int:
+        """The longer, the fewer: attention between all positions grows with their square."""
+        return max(2_000_000 // (longest + 2) ** 2, 1)
+
+    def encode(self, values: Tensor, length: Tensor) -> _Memory:
+        """Read the inputs, each with a position before its first token and one after its last."""
+        length = length.to(values.device)
+        choice = torch.zeros(values.shape[:2], dtype=torch.long, device=values.device)
+        if values.dim() == 2:
+            inside = torch.arange(values.shape[1], device=values.device) < length[:, None]
+            choice = self.copies[values] * inside
+        encoded = [member(values, length) for member in self._each()]
+        return _Memory(encoded, pad(choice, (1, 1)), length + 1)
+
+    def start(self, memory: _Memory) -> tuple[Tensor, State]:
+        """Score the empty prefix: everything is still to be read."""
+        b, n_positions = memory.choice.shape
+        device = memory.choice.device
+        share = memory.encoded[0].new_zeros(b, n_positions)
+        share[:, 0] = 1
+        written = torch.zeros(b, 0, dtype=torch.long, device=device)
+        return self._step(memory, torch.arange(b, device=device), share, written)
+
+    def advance(
+        self, memory: _Memory, sample: Tensor, state: State, token: Tensor
+    ) -> tuple[Tensor, State]:
+        """Write one token to every prefix, at each position by its share."""
+        reached, written = state
+        shares = []
+        for rows in self._chunks(memory, len(token)):
+            emitted = self._probabilities(memory, sample[rows], written[rows], token[rows])
+            share = reached[rows] * emitted
+            shares.append(share / share.sum(1, keepdim=True).clamp_min(SMALLEST))
+        written = torch.cat([written, token[:, None]], dim=1)
+        return self._step(memory, sample, torch.cat(shares), written)
+
+    def _step(
+        self, memory: _Memory, sample: Tensor, share: Tensor, written: Tensor
+    ) -> tuple[Tensor, State]:
+        parts = [
+            self._step_part(memory, sample[rows], share[rows], written[rows])
+            for rows in self._chunks(memory, len(sample))
+        ]
+        logits, reached = (torch.cat(part) for part in zip(*parts, strict=True))
+        return logits, (reached, written)
+
+    def _step_part(
+        self, memory: _Memory, sample: Tensor, share: Tensor, written: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Logits of the next tokens, and the share of each position that is reached."""
+        probabilities = self._probabilities(memory, sample, written)  # (n, positions, choices)
+        last = memory.last[sample][:, None]
+        moves_on = probabilities[..., ADVANCE]
+        reached = [share[:, 0]]
+        for before, here in zip(moves_on.unbind(1), share.unbind(1)[1:], strict=False):
+            reached.append(here + reached[-1] * before)
+        place = torch.arange(share.shape[1], device=share.device)
+        at = torch.stack(reached, dim=1) * (place <= last)
+        chosen = (at[:, None] @ probabilities)[:, 0]  # (n, choices)
+        end = (at * moves_on).gather(1, last)
+        chosen = torch.cat([end, chosen[:, END + 1 :]], dim=1)
+        if self.loss_name == "sequence":
+            return chosen.clamp_min(SMALLEST).log(), at
+        # Ways to write the same token may add up to more than 1.
+        return chosen.clamp(SMALLEST, 1 - 1e-6).logit(), at
+
+    def _probabilities(
+        self, memory: _Memory, sample: Tensor, written: Tensor, token: Tensor | None = None
+    ) -> Tensor:
+        """Of all actions at each position (n, positions, choices), or of one token (n, positions).
+
+        They are the averages of the members.
+        """
+        choice = memory.choice[sample]
+        total: Tensor | float = 0.0
+        for member, encoded in zip(self._each(), memory.encoded, strict=True):
+            hidden = member.hidden(encoded[sample], written)
+            if token is not None and self.loss_name == "node":
+                total = total + member.token_logits(hidden, choice, token).sigmoid()
+                continue
+            logits = member.logits(hidden, choice)
+            each = logits.sigmoid() if self.loss_name == "node" else logits.softmax(-1)
+            total = total + (each if token is None else each[_rows(token), :, token])
+        return cast(Tensor, total) / len(self.members)
+
+    def _each(self) -> list[ActionScorer]:
+        return [cast(ActionScorer, member) for member in self.members]
+
+    def _chunks(self, memory: _Memory, n: int) -> list[slice]:
+        per_prefix = memory.choice.shape[1] * max(memory.encoded[0].shape[2], self.n_choices)
+        size = max(MOST_VALUES // per_prefix, 1)
+        return [slice(first, first + size) for first in range(0, max(n, 1), size)]
+
+
+def _written(trie: Trie) -> tuple[IntArray, IntArray]:
+    """Of each node of a tree of actions, its position, and its tokens (n, longest) after zeros."""
+    position = np.zeros(len(trie), dtype=np.intp)
+    count = np.zeros(len(trie), dtype=np.intp)
+    levels = trie.levels()[1:]
+    for level in levels:
+        above = trie.parent[level.nodes]
+        advances = level.token == ADVANCE
+        position[level.nodes] = position[above] + advances
+        count[level.nodes] = count[above] + ~advances
+    written = np.zeros((len(trie), max(int(count.max()), 1)), dtype=np.intp)
+    for level in levels:
+        above = written[trie.parent[level.nodes]]
+        moved = np.column_stack([above[:, 1:], level.token])
+        written[level.nodes] = np.where((level.token == ADVANCE)[:, None], above, moved)
+    return position, written
+
+
+def _rows(token: Tensor) -> Tensor:
+    return torch.arange(len(token), device=token.device)
