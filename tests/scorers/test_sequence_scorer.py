@@ -54,7 +54,8 @@ def test_every_sequence_above_a_cut_comes_out_and_no_other(model):
         [ids] = found.sequences().as_sets(1)
         assert ids == {sequence for sequence, p in probabilities.items() if p > cut}
         for tokens, p in zip(found.tokens, found.probability, strict=True):
-            assert p == probabilities[tuple(tokens[tokens > 0].tolist())]
+            # Prefixes one at a time differ from all together by rounding in single precision.
+            assert p == pytest.approx(probabilities[tuple(tokens[tokens > 0].tolist())], abs=1e-5)
 
 
 def test_scores_fall_downwards(model):
