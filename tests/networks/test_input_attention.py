@@ -4,7 +4,14 @@ import pytest
 import torch
 
 from setlearn.networks import input_attention
-from setlearn.networks.input_attention import attend_within, same_token_pairs
+from setlearn.networks.input_attention import (
+    BEFORE,
+    EARLIER,
+    LATER,
+    NEXT,
+    attend_within,
+    same_token_pairs,
+)
 
 B, HEADS, N, D = 3, 2, 5, 4
 VALUES = torch.tensor([[1, 2, 1, 1, 2], [3, 0, 0, 3, 0], [1, 2, 3, 0, 0]])
@@ -62,9 +69,10 @@ def test_equal_tokens_are_paired_by_how_near_they_are():
         }
         for low, high in zip(pairs.bounds, pairs.bounds[1:], strict=False)
     ]
-    following, later, before, earlier = range(4)
-    ones = {(0, 2): following, (2, 3): following, (0, 3): later}
-    ones |= {(2, 0): before, (3, 2): before, (3, 0): earlier}
-    assert found[0] == ones | {(1, 4): following, (4, 1): before}
-    assert found[1] == {(0, 3): following, (3, 0): before}  # unknown tokens are equal to nothing
+    ones = {(0, 2): NEXT, (2, 3): NEXT, (0, 3): LATER, (2, 0): BEFORE, (3, 2): BEFORE}
+    assert found[0] == ones | {(3, 0): EARLIER, (1, 4): NEXT, (4, 1): BEFORE}
+    assert found[1] == {(0, 3): NEXT, (3, 0): BEFORE}  # unknown tokens are equal to nothing
     assert found[2] == {}
+    again, both, before_only = 1, 3, 2
+    assert pairs.occurrence[0].tolist() == [again, again, both, before_only, before_only]
+    assert pairs.occurrence[1].tolist() == [again, 0, 0, before_only, 0]

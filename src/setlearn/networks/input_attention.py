@@ -13,7 +13,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["N_PAIR_RELATIONS", "Pairs", "attend_within", "same_token_pairs"]
+__all__ = [
+    "BEFORE",
+    "EARLIER",
+    "LATER",
+    "NEXT",
+    "N_OCCURRENCES",
+    "N_PAIR_RELATIONS",
+    "Pairs",
+    "attend_within",
+    "same_token_pairs",
+]
 
 MOST_SCORES = 4_000_000
 """Scores that are computed together: 16 MB."""
@@ -21,17 +31,22 @@ MOST_SCORES = 4_000_000
 NEAREST = 16
 """Each position is paired with so many occurrences of its token before it, and as many after."""
 
+NEXT, LATER, BEFORE, EARLIER = range(4)
+"""How the second position of a pair relates to the first: it is the next occurrence of the same
+token, a later one, the one before, or an earlier one."""
+
 N_PAIR_RELATIONS = 4
-"""The next occurrence of a token, later ones, the one before, and earlier ones."""
+N_OCCURRENCES = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """Pairs of positions with the same token, sorted by sample."""
+    """Which positions hold the same token: in pairs, sorted by sample, and for each by itself."""
 
     place: Tensor  # (m,) in the scores of the sample, (positions, positions + 1), flattened
     relation: Tensor  # (m,) of the second position to the first
     bounds: list[int]  # (b + 1,) where the pairs of each sample begin, and where the last end
+    occurrence: Tensor  # (b, positions): 1 if the token comes again, plus 2 if it came before
 
 
 def same_token_pairs(values: Tensor) -> Pairs:
@@ -52,20 +67,24 @@ def same_token_pairs(values: Tensor) -> Pairs:
     group = values.flatten()[known] + known // n * (int(values.max()) + 1)
     group, order = torch.sort(group, stable=True)
     where = known[order]
-    first, second, relation = [where[:0]], [where[:0]], [where[:0]]
+    first, second, relations = [where[:0]], [where[:0]], [where[:0]]
     for apart in range(1, NEAREST + 1):
         same = group[apart:] == group[:-apart]
         before, after = where[:-apart][same], where[apart:][same]
-        is_far = int(apart > 1)
         first += [before, after]
         second += [after, before]
-        relation += [torch.full_like(before, is_far), torch.full_like(before, 2 + is_far)]
+        forward, back = (NEXT, BEFORE) if apart == 1 else (LATER, EARLIER)
+        relations += [torch.full_like(before, forward), torch.full_like(before, back)]
     query, key = torch.cat(first), torch.cat(second)
     order = torch.argsort(query, stable=True)
     query, key = query[order], key[order]
+    relation = torch.cat(relations)[order]
     samples = torch.arange(b + 1, device=values.device)
     bounds = torch.searchsorted(query // n, samples).tolist()
-    return Pairs(query % n * (n + 1) + key % n, torch.cat(relation)[order], bounds)
+    occurrence = torch.zeros(b * n, dtype=torch.long, device=values.device)
+    occurrence[query[relation == NEXT]] += 1
+    occurrence[query[relation == BEFORE]] += 2
+    return Pairs(query % n * (n + 1) + key % n, relation, bounds, occurrence.view(b, n))
 
 
 def attend_within(

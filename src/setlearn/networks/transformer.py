@@ -25,7 +25,11 @@ from setlearn.networks.attention import (
     SampleGrid,
 )
 from setlearn.networks.copy_head import CopyHead, Spans
-from setlearn.networks.input_attention import N_PAIR_RELATIONS, same_token_pairs
+from setlearn.networks.input_attention import (
+    N_OCCURRENCES,
+    N_PAIR_RELATIONS,
+    same_token_pairs,
+)
 from setlearn.networks.pointers import (
     N_STRETCH_RELATIONS,
     N_WHOLE_RELATIONS,
@@ -44,6 +48,12 @@ __all__ = ["Transformer", "TransformerNetwork"]
 
 MOST_POSITIONS = 512
 """Positions with an embedding of their own; later ones share the last."""
+
+OWN_POSITIONS = 24
+"""So many positions have an embedding of their own if tokens are matched."""
+
+PER_DOUBLING = 4
+"""Then each doubling of the position has so many embeddings."""
 
 MOST_PAIRS = 2_000_000
 """Pairs of positions that prediction handles together: 16 MB for each head."""
@@ -208,7 +218,12 @@ class TransformerNetwork(SequenceNetwork):
         # As large as embeddings, so that what the layers add at first does not hide them.
         self.position = nn.Parameter(torch.randn(MOST_POSITIONS, width))
         self.depth = nn.Parameter(torch.randn(MOST_POSITIONS, width))
+        self.match_tokens = match_tokens and bool(n_tokens)
         self.distance = nn.Parameter(_first_distance_biases(heads).repeat(encoder_layers, 1, 1))
+        if self.match_tokens:
+            # The attention bias of each head of each layer between positions with the same token.
+            self.same_token = nn.Parameter(torch.zeros(encoder_layers, N_PAIR_RELATIONS, heads))
+            self.occurrence = nn.Parameter(torch.zeros(N_OCCURRENCES, width))
         encoder = [EncoderBlock(width, heads, dropout) for _ in range(encoder_layers)]
         decoder = [DecoderBlock(width, heads, dropout, k) for k in range(decoder_layers)]
         self.encoder, self.decoder = nn.ModuleList(encoder), nn.ModuleList(decoder)
@@ -224,10 +239,6 @@ class TransformerNetwork(SequenceNetwork):
             self.copy_head = CopyHead(width, n_relations, start - 1)  # weak, as votes add up
             # The attention bias of each head of each layer for each relation.
             self.relation = nn.Parameter(torch.randn(n_relations, decoder_layers * heads) * 0.02)
-        self.match_tokens = match_tokens and bool(n_tokens)
-        if self.match_tokens:
-            # The attention bias of each head of each layer between positions with the same token.
-            self.same_token = nn.Parameter(torch.zeros(encoder_layers, N_PAIR_RELATIONS, heads))
 
     def most_at_once(self, longest: int) -> int:
         """The longer, the fewer: attention between all positions grows with their square."""
@@ -242,13 +253,15 @@ class TransformerNetwork(SequenceNetwork):
         # Layers run on the real positions only, one after the other; padding is for attention.
         sample, place = inside.nonzero(as_tuple=True)
         grid = SampleGrid(sample, b)
-        x = self.read(values[inside]) + self.position[place.clamp(max=MOST_POSITIONS - 1)]
+        pairs = same_token_pairs(values) if self.match_tokens else None
+        x = self.read(values[inside]) + self.position[self._position_number(place)]
+        if pairs is not None:
+            x = x + self.occurrence[pairs.occurrence[inside]]
         x = self.dropout(x)
         masked = x.new_zeros(inside.shape).masked_fill(~inside, MASKED)
         distance = torch.arange(1 - n_positions, n_positions, device=values.device)
         distance = distance.clamp(-FARTHEST, FARTHEST) + FARTHEST
         distance_bias = BIAS_UNIT * self.distance[:, :, distance]  # (layers, heads, distances)
-        pairs = same_token_pairs(values) if self.match_tokens else None
         for number, block in enumerate(self.encoder):
             pair_bias = None
             if pairs is not None:
@@ -266,6 +279,18 @@ class TransformerNetwork(SequenceNetwork):
             self.copy_head.read(x) if self.copy else None,
             length,
         )
+
+    def _position_number(self, position: Tensor) -> Tensor:
+        """The embedding of each position: far from the start, more and more of them share one.
+
+        Few training inputs are long. An embedding for each late position would only help to learn
+        them by heart; distances tell apart what is near.
+        """
+        if not self.match_tokens:
+            return position.clamp(max=MOST_POSITIONS - 1)
+        doublings = torch.log2(position.clamp(min=OWN_POSITIONS) / OWN_POSITIONS)
+        far = OWN_POSITIONS + (PER_DOUBLING * doublings).long()
+        return torch.where(position < OWN_POSITIONS, position, far).clamp(max=MOST_POSITIONS - 1)
 
     def memory_of(self, memory: _Memory, rows: Tensor) -> _Memory:
         """Only some inputs, and only as many positions as the longest of them has."""
