@@ -100,15 +100,15 @@ def upgraded_config(config: Any, file_format: int) -> Any:
     if "!object" not in node:
         return node
     name = node["!object"]
-    if not isinstance(name, str):
-        return node
     if file_format == 1:
         # What is no name of format 1 is refused later, as is every class that is not known.
-        if name not in PLACES:
+        if not (isinstance(name, str) and name in PLACES):
             return {**node, "!object": None}
         node, place = _upgraded(name, node), f"{PLACES[name]}:{name}"
-    else:
+    elif isinstance(name, str):
         place = MOVED.get(name, name)
+    else:
+        return node
     return _with_added(place, _without(node, "!object"))
 
 
