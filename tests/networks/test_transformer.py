@@ -10,7 +10,12 @@ from sklearn.base import clone
 from setlearn import SequenceSetGenerator
 from setlearn.errors import ParameterError
 from setlearn.networks import Training, Transformer
-from setlearn.networks.copy_head import extend_runs, relations, shifted
+from setlearn.networks.pointers import (
+    extend_runs,
+    point_at_stretches,
+    shifted,
+    whole_relations,
+)
 from setlearn.networks.runtime import seeded
 from setlearn.networks.sequence_network import SequenceNetwork, check_shapes, node_loss
 from setlearn.scorers.sequences import SequenceScorer, encode_inputs
@@ -38,18 +43,34 @@ def built(X, Y, recipe=SMALL, seed=0):
     return network.double().eval(), reader, vocabulary
 
 
-@pytest.mark.parametrize("copy", [True, False])
+@pytest.mark.parametrize(("copy", "match_tokens"), [(True, True), (True, False), (False, True)])
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(texts, st.sets(texts, max_size=4)), min_size=1, max_size=4))
-def test_a_whole_tree_at_once_is_scored_as_prefix_by_prefix(copy, samples):
+def test_a_whole_tree_at_once_is_scored_as_prefix_by_prefix(copy, match_tokens, samples):
     X, Y = [x for x, _ in samples], [frozenset(y) | {"a"} for _, y in samples]
-    network, reader, vocabulary = built(X, Y, clone(SMALL).set_params(copy=copy))
+    recipe = clone(SMALL).set_params(copy=copy, match_tokens=match_tokens)
+    network, reader, vocabulary = built(X, Y, recipe)
     trie = Trie.of(vocabulary.encode(Y), len(X))
     with torch.no_grad():
         memory = encode_inputs(network, reader.read(X), slice(None))
         at_once = network.score_trie(memory, trie)
         by_level = SequenceNetwork.score_trie(network, memory, trie)
     assert torch.allclose(at_once, by_level, atol=1e-10)
+
+
+@pytest.mark.parametrize("loss", ["node", "sequence"])
+def test_every_choice_starts_with_an_equal_share(loss):
+    X = ["abcdefghij" * 3, "klm"]
+    Y = [frozenset({"abc", "fgh"}), frozenset({"klmnopqrstuvwxyz"})]
+    tokeniser = Tokeniser("char")
+    reader, vocabulary = learn_inputs(X, tokeniser), Vocabulary.learn(Y, tokeniser)
+    with seeded(0):
+        scorer = SequenceScorer(Transformer(loss=loss), reader, vocabulary)
+    scorer.network.eval()
+    shares = scorer.score_trees(X, Trie.of(vocabulary.encode(Y), 2)).membership
+    roots = shares[[0, -17]] * vocabulary.n_choices
+    assert 0.2 < roots.min() < roots.max() < 5
+    assert 0.5 < np.median(roots) < 2
 
 
 @settings(max_examples=25, deadline=None)
@@ -77,7 +98,7 @@ def test_pointers_find_where_the_prefix_is_spelled(x, prefix):
             runs, choice, torch.tensor([1 + ALPHABET.index(token)]), first=place == 0
         )
     depth = torch.tensor([len(prefix)])
-    found = relations(runs, depth)[0]
+    found = whole_relations(runs, depth)[0]
 
     def spelled(end):  # how much of the prefix's end lies in x up to and with ``end``
         fits = [n for n in range(len(prefix) + 1) if x[: end + 1].endswith(prefix[-n:] or "\0")]
@@ -87,6 +108,36 @@ def test_pointers_find_where_the_prefix_is_spelled(x, prefix):
         behind = spelled(i - 1) if i else 0
         begins = x[i:].startswith(prefix)
         assert found[i] == spelled(i) + 3 * behind + 9 * begins
+
+
+@settings(max_examples=100, deadline=None)
+@given(texts, st.text(ALPHABET, min_size=1, max_size=4))
+def test_pointers_find_the_longest_stretch_that_was_copied_last(x, prefix):
+    choice = torch.tensor([[1 + ALPHABET.index(c) for c in x]])
+    runs = torch.zeros_like(choice)
+    for place, token in enumerate(prefix):
+        runs = extend_runs(
+            runs, choice, torch.tensor([1 + ALPHABET.index(token)]), first=place == 0
+        )
+    pointers = point_at_stretches(runs, torch.tensor([len(prefix)]))
+
+    def run(end):  # how many of the last letters of the prefix lie in x up to and with ``end``
+        fits = [n for n in range(len(prefix) + 1) if x[: end + 1].endswith(prefix[-n:] or "\0")]
+        return max(fits, default=0)
+
+    def match(end):
+        if end < 0 or run(end) == 0:
+            return 0
+        is_longest = run(end) == max(run(i) for i in range(len(x)))
+        return 1 + is_longest + (run(end) == len(prefix))
+
+    starts = {end - run(end) + 1 for end in range(len(x)) if match(end) > 1}
+    for i in range(len(x)):
+        assert pointers.relation[0, i] == match(i) + 4 * match(i - 1) + 16 * (i in starts)
+        assert pointers.start[0, i] == i - (run(i - 1) if i else 0)
+        assert pointers.can_end[0, i] == (run(i) > 0)
+        if run(i):
+            assert pointers.end_start[0, i] == i - run(i) + 1
 
 
 def test_rows_move_and_zero_comes_in():

@@ -139,7 +139,7 @@ def test_a_generator_of_format_1():
         "rule_scores_": None,
         "scorer_": {
             "!object": place("SequenceScorer"),
-            "recipe": {"!object": place("Transformer"), "loss": "node"},
+            "recipe": {"!object": place("Transformer"), "match_tokens": False, "loss": "node"},
             "reader": {"!object": place("TokenReader"), "tokens": {"!vocabulary": "reader"}},
             "vocabulary": {
                 "!object": place("Vocabulary"),
@@ -148,6 +148,13 @@ def test_a_generator_of_format_1():
             "network": {"!network": "SequenceSetGenerator.network_"},
         },
     }
+
+
+def test_parameters_that_a_file_lacks_keep_its_answers():
+    old = {"!object": place("Transformer"), "width": 8}
+    assert upgraded_config([old], 2) == [{**old, "match_tokens": False}]
+    new = {**old, "match_tokens": True}
+    assert upgraded_config(new, 2) == new
 
 
 @pytest.mark.parametrize(

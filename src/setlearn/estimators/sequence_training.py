@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from setlearn.errors import DataError, SetlearnError
@@ -133,11 +134,9 @@ class SequenceTraining:
         )
         with one_thread():
             history = trainer.fit()
-        # Double precision, because scores must not depend on how samples are batched, and
-        # rounding decides near ties.
-        if self.scorer.device.type == "mps":
+        if self.scorer.device.type == "mps" and network.precision == torch.float64:
             network.cpu()  # MPS has no double precision
-        network.double()
+        network.to(network.precision)
         return history
 
     def loss(self, samples: IntArray) -> Tensor:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu, pad, scaled_dot_product_attention
+
+from setlearn.networks.input_attention import Pairs, attend_within
 
 __all__ = [
     "BIAS_UNIT",
@@ -16,6 +19,7 @@ __all__ = [
     "Dropout",
     "EncoderBlock",
     "History",
+    "InputBias",
     "SampleGrid",
 ]
 
@@ -83,18 +87,23 @@ class SampleGrid:
         rank = torch.arange(len(sample), device=sample.device) - first[sample[order]]
         self.n_slots = max(int(counts.max()), 1)
         self.n_samples = n_samples
+        self.sample = sample
         self.slot = torch.empty_like(sample)
         self.slot[order] = sample[order] * self.n_slots + rank
+        is_full = len(sample) == n_samples * self.n_slots
+        self._is_plain = is_full and bool((sample[1:] >= sample[:-1]).all())
 
     def arrange(self, x: Tensor) -> Tensor:
         """(n, …) → (samples, slots, …), zero in empty slots."""
-        empty = x.new_zeros(self.n_samples * self.n_slots, *x.shape[1:])
-        filled = empty.index_copy(0, self.slot, x)
-        return filled.view(self.n_samples, self.n_slots, *x.shape[1:])
+        if not self._is_plain:
+            empty = x.new_zeros(self.n_samples * self.n_slots, *x.shape[1:])
+            x = empty.index_copy(0, self.slot, x)
+        return x.view(self.n_samples, self.n_slots, *x.shape[1:])
 
     def flatten(self, x: Tensor) -> Tensor:
         """(samples, slots, …) → (n, …)."""
-        return x.flatten(0, 1).index_select(0, self.slot)
+        in_slots = x.flatten(0, 1)
+        return in_slots if self._is_plain else in_slots.index_select(0, self.slot)
 
 
 class Attention(nn.Module):
@@ -127,17 +136,32 @@ class Attention(nn.Module):
         -------
         Tensor of shape (b, queries, d)
         """
-        # An extra key and value of zeros, so that attending to nothing is possible.
-        key, value = pad(key_value, (0, 0, 0, 1)).chunk(2, dim=-1)
+        query, key, value = self.by_head(self.query(x), key_value)
         bias = pad(bias, (0, 1))
-        attended = scaled_dot_product_attention(
-            self._by_head(self.query(x)), self._by_head(key), self._by_head(value), attn_mask=bias
-        )
+        if bias.requires_grad:
+            shape = (*query.shape[:3], key.shape[2])
+            scores = torch.baddbmm(
+                bias.expand(shape).flatten(0, 1),
+                query.flatten(0, 1),
+                key.flatten(0, 1).mT,
+                alpha=query.shape[-1] ** -0.5,
+            )
+            attended = scores.softmax(-1).view(shape) @ value
+        else:
+            attended = scaled_dot_product_attention(query, key, value, attn_mask=bias)
         output: Tensor = self.output(attended.transpose(1, 2).flatten(2))
         return output
 
-    def _by_head(self, x: Tensor) -> Tensor:
-        return x.view(*x.shape[:-1], self.heads, -1).transpose(1, 2)
+    def by_head(self, query: Tensor, key_value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Split queries (b, queries, d), keys and values (b, keys, 2d) by heads.
+
+        There is an extra key and value of zeros, so that attending to nothing is possible.
+        """
+        key, value = pad(key_value, (0, 0, 0, 1)).chunk(2, dim=-1)
+        query, key, value = (
+            x.view(*x.shape[:-1], self.heads, -1).transpose(1, 2) for x in (query, key, value)
+        )
+        return query, key, value
 
 
 class _FeedForward(nn.Module):
@@ -150,6 +174,16 @@ class _FeedForward(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         output: Tensor = self.narrow(self.dropout(gelu(self.wide(x))))
         return output
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InputBias:
+    """What is added to the attention between the positions of inputs."""
+
+    key: Tensor  # (b, positions + 1): no attention to padding
+    distance: Tensor  # (heads, 2 * positions - 1), see `attend_within`
+    pair: Tensor | None  # (m, heads) for each of the pairs
+    pairs: Pairs | None
 
 
 class EncoderBlock(nn.Module):
@@ -168,41 +202,48 @@ class EncoderBlock(nn.Module):
         self.feed_forward = _FeedForward(width, dropout)
         self.dropout = Dropout(dropout)
 
-    def forward(self, x: Tensor, bias: Tensor) -> Tensor:
+    def forward(self, x: Tensor, grid: SampleGrid, bias: InputBias) -> Tensor:
         """Update the residual stream.
 
         Parameters
         ----------
-        x : Tensor of shape (b, positions, d)
-        bias : Tensor
-            As in `Attention`.
+        x : Tensor of shape (n, d)
+            The positions of all inputs, without padding.
+        grid : SampleGrid
+            Which input each position belongs to.
+        bias : InputBias
 
         Returns
         -------
-        Tensor of shape (b, positions, d)
+        Tensor of shape (n, d)
         """
+        attention = self.attention
         normed = self.norms[0](x)
-        x = x + self.dropout(self.attention(normed, self.attention.key_value(normed), bias))
+        by_head = attention.by_head(
+            grid.arrange(attention.query(normed)), grid.arrange(attention.key_value(normed))
+        )
+        attended = attend_within(*by_head, bias.key, bias.distance, bias.pair, bias.pairs)
+        attended = attention.output(grid.flatten(attended.transpose(1, 2).flatten(2)))
+        x = x + self.dropout(attended)
         update: Tensor = self.dropout(self.feed_forward(self.norms[1](x)))
         return x + update
 
 
 class History(Protocol):
-    """Keys and values of the prefixes above each prefix, in a tree or from earlier steps."""
+    """The prefixes above each prefix, in a tree or from earlier steps."""
 
-    def look_back(self, layer: int, key_value: Tensor) -> tuple[Tensor, Tensor]:
-        """Keys and values along the path of each prefix, itself first or last, and their bias.
+    def attend(self, attention: Attention, layer: int, x: Tensor) -> Tensor:
+        """Let each prefix attend to those on its path, itself included.
 
         Parameters
         ----------
+        attention : Attention
         layer : int
-        key_value : Tensor of shape (n, 2d)
-            The keys and values of the prefixes themselves.
+        x : Tensor of shape (n, d)
 
         Returns
         -------
-        key_value : Tensor of shape (n, path, 2d)
-        bias : Tensor of shape (n, 1, 1, path), or broadcastable to it
+        Tensor of shape (n, d)
         """
         ...
 
@@ -257,9 +298,7 @@ class DecoderBlock(nn.Module):
         -------
         Tensor of shape (n, d)
         """
-        normed = self.norms[0](x)
-        path, path_bias = history.look_back(self.layer, self.own.key_value(normed))
-        x = x + self.dropout(self.own(normed[:, None], path, path_bias)[:, 0])
+        x = x + self.dropout(history.attend(self.own, self.layer, self.norms[0](x)))
         arranged = grid.arrange(self.norms[1](x))
         x = x + self.dropout(grid.flatten(self.input(arranged, input_key_value, input_bias)))
         update: Tensor = self.dropout(self.feed_forward(self.norms[2](x)))

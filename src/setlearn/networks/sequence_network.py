@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 import torch
@@ -44,6 +44,10 @@ class SequenceNetwork(nn.Module, ABC):
 
     n_choices: int
 
+    precision: ClassVar[torch.dtype] = torch.float64
+    """Of the weights after training. In double precision scores are the same in every batch, up to
+    ten decimals."""
+
     @abstractmethod
     def encode(self, values: Tensor, length: Tensor) -> Memory:
         """Read inputs.
@@ -62,6 +66,23 @@ class SequenceNetwork(nn.Module, ABC):
 
     def most_at_once(self, longest: int) -> int | None:
         """The largest number of inputs of that length to encode together; None for no limit."""
+        return None
+
+    def memory_of(self, memory: Memory, rows: Tensor) -> Memory | None:
+        """What is kept of some inputs only, once all prefixes of the others are finished.
+
+        Parameters
+        ----------
+        memory : Memory
+            From ``encode``.
+        rows : Tensor of shape (m,)
+            The inputs to keep, ascending.
+
+        Returns
+        -------
+        Memory or None
+            One row per input that is kept; None, the default, to keep all inputs.
+        """
         return None
 
     @abstractmethod

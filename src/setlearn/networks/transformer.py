@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
@@ -9,18 +10,33 @@ from typing import Any, ClassVar, cast
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
 from setlearn.errors import ParameterError
 from setlearn.networks.attention import (
     BIAS_UNIT,
     MASKED,
+    Attention,
     DecoderBlock,
     Dropout,
     EncoderBlock,
     History,
+    InputBias,
     SampleGrid,
 )
-from setlearn.networks.copy_head import N_RELATIONS, CopyHead, Pointers, Spans, extend_runs
+from setlearn.networks.copy_head import CopyHead, Spans
+from setlearn.networks.input_attention import (
+    N_OCCURRENCES,
+    N_PAIR_RELATIONS,
+    same_token_pairs,
+)
+from setlearn.networks.pointers import (
+    N_STRETCH_RELATIONS,
+    N_WHOLE_RELATIONS,
+    extend_runs,
+    point_at_stretches,
+    point_at_whole,
+)
 from setlearn.networks.recipe import Loss, NetworkRecipe
 from setlearn.networks.sequence_network import SequenceNetwork, State
 from setlearn.nodes import IntArray
@@ -33,12 +49,18 @@ __all__ = ["Transformer", "TransformerNetwork"]
 MOST_POSITIONS = 512
 """Positions with an embedding of their own; later ones share the last."""
 
+OWN_POSITIONS = 24
+"""So many positions have an embedding of their own if tokens are matched."""
+
+PER_DOUBLING = 4
+"""Then each doubling of the position has so many embeddings."""
+
 MOST_PAIRS = 2_000_000
 """Pairs of positions that prediction handles together: 16 MB for each head."""
 
-MOST_ON_PATHS = 500_000
-"""Nodes on the paths of all nodes that one pass handles; larger tries are scored by level, which
-needs less memory."""
+MOST_IN_TREES = 16_000_000
+"""Pairs of nodes, within the trees of all samples, that one pass handles: 64 MB for each head.
+Larger tries are scored by level, which needs less memory."""
 
 FARTHEST = 16
 """The largest distance between positions that attention distinguishes, in either direction."""
@@ -62,6 +84,10 @@ class Transformer(NetworkRecipe):
     copy : bool, default=True
         Whether tokens of the input can be copied into the answer. It makes no difference if inputs
         and sequences share no token.
+    match_tokens : bool, default=True
+        Whether attention between input positions depends on which of them hold the same token, and
+        whether a stretch that is copied may begin in the middle of a sequence. Models that were
+        saved before this parameter existed have False.
     loss : {"node", "sequence"}, default="node"
         "node" trains each right choice at a prefix on its own. "sequence" is the paper's loss: one
         choice among all.
@@ -90,6 +116,7 @@ class Transformer(NetworkRecipe):
         decoder_layers: int = 1,
         dropout: float = 0.2,
         copy: bool = True,
+        match_tokens: bool = True,
         *,
         loss: Loss = "node",
     ) -> None:
@@ -99,6 +126,7 @@ class Transformer(NetworkRecipe):
         self.decoder_layers = decoder_layers
         self.dropout = dropout
         self.copy = copy
+        self.match_tokens = match_tokens
         self.loss = loss
 
     def check_parameters(self) -> None:
@@ -125,6 +153,7 @@ class Transformer(NetworkRecipe):
             decoder_layers=self.decoder_layers,
             dropout=self.dropout,
             copy=self.copy,
+            match_tokens=self.match_tokens,
         )
 
 
@@ -136,6 +165,7 @@ class _Memory:
     bias: Tensor  # (b, 1, 1, positions): no attention to padding
     choice: Tensor  # (b, positions) the choice that a position can be copied as, END for none
     spans: Spans | None  # for the copy head
+    length: Tensor  # (b,)
 
 
 class TransformerNetwork(SequenceNetwork):
@@ -148,10 +178,11 @@ class TransformerNetwork(SequenceNetwork):
     ----------
     n_choices, n_tokens, n_features, copies
         As in `NetworkRecipe.build`.
-    width, heads, encoder_layers, decoder_layers, dropout, copy
+    width, heads, encoder_layers, decoder_layers, dropout, copy, match_tokens
         As in `Transformer`.
     """
 
+    precision = torch.float32
     copies: Tensor
 
     def __init__(
@@ -167,6 +198,7 @@ class TransformerNetwork(SequenceNetwork):
         decoder_layers: int,
         dropout: float,
         copy: bool,
+        match_tokens: bool,
     ) -> None:
         super().__init__()
         self.n_choices = n_choices
@@ -184,17 +216,27 @@ class TransformerNetwork(SequenceNetwork):
         # As large as embeddings, so that what the layers add at first does not hide them.
         self.position = nn.Parameter(torch.randn(MOST_POSITIONS, width))
         self.depth = nn.Parameter(torch.randn(MOST_POSITIONS, width))
+        self.match_tokens = match_tokens and bool(n_tokens)
         self.distance = nn.Parameter(_first_distance_biases(heads).repeat(encoder_layers, 1, 1))
+        if self.match_tokens:
+            # The attention bias of each head of each layer between positions with the same token.
+            self.same_token = nn.Parameter(torch.zeros(encoder_layers, N_PAIR_RELATIONS, heads))
+            self.occurrence = nn.Parameter(torch.zeros(N_OCCURRENCES, width))
         encoder = [EncoderBlock(width, heads, dropout) for _ in range(encoder_layers)]
         decoder = [DecoderBlock(width, heads, dropout, k) for k in range(decoder_layers)]
         self.encoder, self.decoder = nn.ModuleList(encoder), nn.ModuleList(decoder)
         self.encoder_norm, self.decoder_norm = nn.LayerNorm(width), nn.LayerNorm(width)
         self.dropout = Dropout(dropout)
         self.output = nn.Linear(width, n_choices)
+        # Few choices are right at a prefix. If each starts at one half, half of the training is
+        # spent on unlearning that.
+        start = -math.log(n_choices)
+        nn.init.constant_(self.output.bias, start)
         if self.copy:
-            self.copy_head = CopyHead(width)
+            n_relations = N_STRETCH_RELATIONS if match_tokens else N_WHOLE_RELATIONS
+            self.copy_head = CopyHead(width, n_relations, start - 1)  # weak, as votes add up
             # The attention bias of each head of each layer for each relation.
-            self.relation = nn.Parameter(torch.randn(N_RELATIONS, decoder_layers * heads) * 0.02)
+            self.relation = nn.Parameter(torch.randn(n_relations, decoder_layers * heads) * 0.02)
 
     def most_at_once(self, longest: int) -> int:
         """The longer, the fewer: attention between all positions grows with their square."""
@@ -202,50 +244,83 @@ class TransformerNetwork(SequenceNetwork):
 
     def encode(self, values: Tensor, length: Tensor) -> _Memory:
         """Let all positions of each input attend to each other."""
-        device = values.device
-        n_positions = values.shape[1]
-        position = torch.arange(n_positions, device=device)
-        inside = position < length.to(device)[:, None]  # (b, positions)
-        x = self.read(values) + self.position[position.clamp(max=MOST_POSITIONS - 1)]
+        b, n_positions = values.shape[:2]
+        length = length.to(values.device)
+        position = torch.arange(n_positions, device=values.device)
+        inside = position < length[:, None]  # (b, positions)
+        # Layers run on the real positions only, one after the other; padding is for attention.
+        sample, place = inside.nonzero(as_tuple=True)
+        grid = SampleGrid(sample, b)
+        pairs = same_token_pairs(values) if self.match_tokens else None
+        x = self.read(values[inside]) + self.position[self._position_number(place)]
+        if pairs is not None:
+            x = x + self.occurrence[pairs.occurrence[inside]]
         x = self.dropout(x)
-        bias = x.new_zeros(inside.shape).masked_fill(~inside, MASKED)[:, None, None]
-        distance = (position - position[:, None]).clamp(-FARTHEST, FARTHEST) + FARTHEST
-        # (layers, heads, positions, positions)
-        distance_bias = BIAS_UNIT * self.distance[:, :, distance]
+        masked = x.new_zeros(inside.shape).masked_fill(~inside, MASKED)
+        distance = torch.arange(1 - n_positions, n_positions, device=values.device)
+        distance = distance.clamp(-FARTHEST, FARTHEST) + FARTHEST
+        distance_bias = BIAS_UNIT * self.distance[:, :, distance]  # (layers, heads, distances)
         for number, block in enumerate(self.encoder):
-            x = block(x, bias + distance_bias[number])
-        x = self.encoder_norm(x)
+            pair_bias = None
+            if pairs is not None:
+                pair_bias = BIAS_UNIT * self.same_token[number][pairs.relation]
+            bias = InputBias(pad(masked, (0, 1)), distance_bias[number], pair_bias, pairs)
+            x = block(x, grid, bias)
+        x = grid.arrange(self.encoder_norm(x))
         choice = torch.zeros_like(inside, dtype=torch.long)
         if self.copy:
             choice = self.copies[values] * inside
         return _Memory(
             [cast(DecoderBlock, block).input_keys(x) for block in self.decoder],
-            bias,
+            masked[:, None, None],
             choice,
             self.copy_head.read(x) if self.copy else None,
+            length,
+        )
+
+    def _position_number(self, position: Tensor) -> Tensor:
+        """The embedding of each position: far from the start, more and more of them share one.
+
+        Few training inputs are long. An embedding for each late position would only help to learn
+        them by heart; distances tell apart what is near.
+        """
+        if not self.match_tokens:
+            return position.clamp(max=MOST_POSITIONS - 1)
+        doublings = torch.log2(position.clamp(min=OWN_POSITIONS) / OWN_POSITIONS)
+        far = OWN_POSITIONS + (PER_DOUBLING * doublings).long()
+        return torch.where(position < OWN_POSITIONS, position, far).clamp(max=MOST_POSITIONS - 1)
+
+    def memory_of(self, memory: _Memory, rows: Tensor) -> _Memory:
+        """Only some inputs, and only as many positions as the longest of them has."""
+        length = memory.length.index_select(0, rows)
+        n = int(length.max())
+        return _Memory(
+            [part[:, :n].index_select(0, rows) for part in memory.key_values],
+            memory.bias[..., :n].index_select(0, rows),
+            memory.choice[:, :n].index_select(0, rows),
+            None if memory.spans is None else memory.spans.part(rows, n),
+            length,
         )
 
     def start(self, memory: _Memory) -> tuple[Tensor, State]:
         """Score the empty prefix, by feeding the end symbol."""
-        b, n_positions = memory.choice.shape
-        device = memory.choice.device
-        sample = torch.arange(b, device=device)
-        runs = torch.zeros(b, n_positions, dtype=torch.long, device=device)
-        past = memory.bias.new_zeros(b, 0, len(self.decoder), 2 * self.tokens.embedding_dim)
-        return self._step(memory, sample, past, runs, torch.zeros_like(sample))
+        sample = torch.arange(len(memory.choice), device=memory.choice.device)
+        runs = torch.zeros_like(memory.choice)
+        past = memory.bias.new_zeros(len(sample), 0, 2 * self.tokens.embedding_dim)
+        return self._step(memory, sample, [past] * len(self.decoder), runs, sample * 0)
 
     def advance(
         self, memory: _Memory, sample: Tensor, state: State, token: Tensor
     ) -> tuple[Tensor, State]:
         """Feed one token to every prefix; all have the same length."""
-        past, runs = state
-        first = past.shape[1] == 1
-        runs = extend_runs(runs, memory.choice.index_select(0, sample), token, first)
+        runs, *past = state
+        choice = memory.choice.index_select(0, sample)
+        runs = extend_runs(runs[:, : choice.shape[1]], choice, token, past[0].shape[1] == 1)
         return self._step(memory, sample, past, runs, token)
 
     def score_trie(self, memory: _Memory, trie: Trie) -> Tensor:
         """Score all nodes in one pass, in which each attends to those above it."""
-        if len(trie) * (int(trie.depth.max(initial=0)) + 1) > MOST_ON_PATHS:
+        if trie.n_samples * int(np.bincount(trie.sample).max(initial=0)) ** 2 > MOST_IN_TREES:
             return super().score_trie(memory, trie)
         device = memory.choice.device
         sample, token, depth = (
@@ -258,32 +333,34 @@ class TransformerNetwork(SequenceNetwork):
                 above = runs.index_select(0, torch.from_numpy(trie.parent[level.nodes]).to(device))
                 choice = memory.choice.index_select(0, sample[nodes])
                 runs[nodes] = extend_runs(above, choice, token[nodes], first=number == 0)
-        paths = torch.from_numpy(_paths(trie)).to(device)
-        return self._decode(memory, sample, _TreeHistory(paths, memory.bias), token, depth, runs)
+        grid = SampleGrid(sample, len(memory.choice))
+        history = _TreeHistory(torch.from_numpy(_paths(trie)).to(device), grid, memory.bias)
+        return self._decode(memory, grid, history, token, depth, runs)
 
     def _step(
-        self, memory: _Memory, sample: Tensor, past: Tensor, runs: Tensor, token: Tensor
+        self, memory: _Memory, sample: Tensor, past: list[Tensor], runs: Tensor, token: Tensor
     ) -> tuple[Tensor, State]:
         history = _GrowingHistory(past)
-        depth = torch.full_like(token, past.shape[1])
-        logits = self._decode(memory, sample, history, token, depth, runs)
-        return logits, (history.grown(), runs)
+        depth = torch.full_like(token, past[0].shape[1])
+        grid = SampleGrid(sample, len(memory.choice))
+        logits = self._decode(memory, grid, history, token, depth, runs)
+        return logits, (runs, *history.grown)
 
     def _decode(
         self,
         memory: _Memory,
-        sample: Tensor,
+        grid: SampleGrid,
         history: History,
         token: Tensor,
         depth: Tensor,
         runs: Tensor,
     ) -> Tensor:
-        grid = SampleGrid(sample, len(memory.choice))
         x = self.tokens(token) + self.depth[depth.clamp(max=MOST_POSITIONS - 1)]
         x = self.dropout(x)
         if self.copy:
-            pointers = Pointers(sample, runs, depth, memory.choice.index_select(0, sample))
-            relation = BIAS_UNIT * self.relation[pointers.relations()]
+            point = point_at_stretches if self.match_tokens else point_at_whole
+            pointers = point(runs, depth)
+            relation = BIAS_UNIT * self.relation[pointers.relation]
             # (b, layers · heads, slots, positions)
             relation_bias = grid.arrange(relation).permute(0, 3, 1, 2)
         for number, block in enumerate(self.decoder):
@@ -295,7 +372,8 @@ class TransformerNetwork(SequenceNetwork):
         logits: Tensor = self.output(x)
         if not self.copy:
             return logits
-        with_votes: Tensor = self.copy_head(logits, x, memory.spans, grid, pointers)
+        choice = memory.choice.index_select(0, grid.sample)
+        with_votes: Tensor = self.copy_head(logits, x, memory.spans, grid, choice, pointers)
         return with_votes
 
 
@@ -314,29 +392,34 @@ def _first_distance_biases(heads: int) -> Tensor:
 class _TreeHistory:
     """The prefixes of whole trees, which are scored together with the prefixes above them."""
 
-    def __init__(self, paths: Tensor, like: Tensor) -> None:
-        self.paths = paths  # (n, longest): from the node itself up to the root, then -1
-        self.bias = like.new_zeros(paths.shape).masked_fill(paths < 0, MASKED)[:, None, None]
+    def __init__(self, paths: Tensor, grid: SampleGrid, like: Tensor) -> None:
+        self.grid = grid
+        n_slots = grid.n_slots
+        node = torch.arange(len(paths), device=paths.device)[:, None].expand_as(paths)
+        above = grid.slot[paths[paths >= 0]] % n_slots
+        bias = like.new_full((grid.n_samples * n_slots * n_slots,), MASKED)
+        bias[grid.slot[node[paths >= 0]] * n_slots + above] = 0
+        self.bias = bias.view(grid.n_samples, 1, n_slots, n_slots)
 
-    def look_back(self, layer: int, key_value: Tensor) -> tuple[Tensor, Tensor]:
-        on_paths = key_value.index_select(0, self.paths.clamp(min=0).flatten())
-        return on_paths.view(*self.paths.shape, -1), self.bias
+    def attend(self, attention: Attention, layer: int, x: Tensor) -> Tensor:
+        """Attend within the tree of each sample."""
+        key_value = self.grid.arrange(attention.key_value(x))
+        return self.grid.flatten(attention(self.grid.arrange(x), key_value, self.bias))
 
 
 class _GrowingHistory:
     """Prefixes that grow token by token: the keys and values of all steps so far."""
 
-    def __init__(self, past: Tensor) -> None:
-        self.past = past  # (n, tokens before, layers, 2d)
-        self.present: list[Tensor] = []
+    def __init__(self, past: list[Tensor]) -> None:
+        self.past = past  # one per layer: (n, tokens before, 2d)
+        self.grown: list[Tensor] = []
 
-    def look_back(self, layer: int, key_value: Tensor) -> tuple[Tensor, Tensor]:
-        self.present.append(key_value)
-        path = torch.cat([self.past[:, :, layer], key_value[:, None]], dim=1)
-        return path, path.new_zeros(1, 1, 1, path.shape[1])
-
-    def grown(self) -> Tensor:
-        return torch.cat([self.past, torch.stack(self.present, dim=1)[:, None]], dim=1)
+    def attend(self, attention: Attention, layer: int, x: Tensor) -> Tensor:
+        """Attend to the steps before and to this one."""
+        path = torch.cat([self.past[layer], attention.key_value(x)[:, None]], dim=1)
+        self.grown.append(path)
+        attended: Tensor = attention(x[:, None], path, path.new_zeros(1, 1, 1, path.shape[1]))
+        return attended[:, 0]
 
 
 def _paths(trie: Trie) -> IntArray:

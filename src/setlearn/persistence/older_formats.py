@@ -2,7 +2,8 @@
 
 Format 1 named classes by their bare names. `PLACES` says where these classes are today; when a
 class moves, its entry here follows it, and `MOVED` gets one for the files of format 2. Parameters
-that have changed since are renamed by one small function per class, in `UPGRADES`.
+that have changed since are renamed by one small function per class, in `UPGRADES`. `ADDED` has
+those that are new and would otherwise change the answers.
 """
 
 from __future__ import annotations
@@ -68,6 +69,12 @@ PLACES: Mapping[str, str] = {
 MOVED: Mapping[str, str] = {}
 """Classes of format 2 that have moved since: from "module:Name" to "module:Name"."""
 
+ADDED: Mapping[str, Mapping[str, Any]] = {
+    "setlearn.networks.transformer:Transformer": {"match_tokens": False},
+}
+"""Parameters that are newer than some files, by "module:Name" of their classes, with the values
+under which models from these files answer as they did."""
+
 TRAINING = "setlearn.networks.training_settings:Training"
 
 
@@ -85,8 +92,6 @@ def upgraded_config(config: Any, file_format: int) -> Any:
     -------
     JSON value
     """
-    if file_format > 1 and not MOVED:
-        return config
     if isinstance(config, list):
         return [upgraded_config(part, file_format) for part in config]
     if not isinstance(config, dict):
@@ -97,10 +102,19 @@ def upgraded_config(config: Any, file_format: int) -> Any:
     name = node["!object"]
     if file_format == 1:
         # What is no name of format 1 is refused later, as is every class that is not known.
-        if isinstance(name, str) and name in PLACES:
-            return {**_upgraded(name, node), "!object": f"{PLACES[name]}:{name}"}
-        return {**node, "!object": None}
-    return {**node, "!object": MOVED.get(name, name) if isinstance(name, str) else name}
+        if not (isinstance(name, str) and name in PLACES):
+            return {**node, "!object": None}
+        node, place = _upgraded(name, node), f"{PLACES[name]}:{name}"
+    elif isinstance(name, str):
+        place = MOVED.get(name, name)
+    else:
+        return node
+    return _with_added(place, _without(node, "!object"))
+
+
+def _with_added(place: str, attributes: Node) -> Node:
+    """An object of the class at that place, with the parameters that its file lacks."""
+    return {"!object": place, **ADDED.get(place, {}), **attributes}
 
 
 def _upgraded(name: str, node: Node) -> Node:
@@ -174,7 +188,8 @@ def _sequence_set_generator(node: Node) -> Node:
     """The scorer now holds the reader, the vocabulary, the network and its recipe with the loss."""
     network, loss = node["network"], node.get("loss")
     named = "LSTM" if network == "lstm" else "Transformer"
-    recipe = {"!object": f"{PLACES[named]}:{named}"} if isinstance(network, str) else network
+    is_named = isinstance(network, str)
+    recipe = _with_added(f"{PLACES[named]}:{named}", {}) if is_named else network
     scorer = {
         "!object": node["scorer_"]["!object"],
         "recipe": _with_loss(recipe, node["scorer_"]["loss"]),
@@ -185,7 +200,7 @@ def _sequence_set_generator(node: Node) -> Node:
     upgraded = _without(
         _with_training(node), "loss", "network_", "reader_", "unknown", "vocabulary_"
     )
-    if loss not in (None, NAMED_LOSSES.get(network) if isinstance(network, str) else None):
+    if loss not in (None, NAMED_LOSSES.get(network) if is_named else None):
         upgraded["network"] = _with_loss(recipe, loss)
     return {**upgraded, "scorer_": scorer, "rule_scores_": None}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,14 +27,18 @@ MOST_NODES = 4096
 MOST_READ = 256
 """Inputs that are read together."""
 
-DECIMALS = 10
-"""Of probabilities: sums in another order differ from the 15th on."""
+DECIMALS = {torch.float64: 10, torch.float32: 6}
+"""Of probabilities: sums in another order differ from the 15th on, or from the 7th."""
+
+MOST_OPEN = 0.75
+"""Inputs without open prefixes are dropped as soon as at most this share still has some."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Prefixes:
     memory: Memory
     state: State
+    inputs: IntArray  # the samples whose inputs the memory holds, ascending
 
 
 @savable(parts={"reader": (NumericReader, TokenReader), "vocabulary": (Vocabulary,)})
@@ -151,15 +155,17 @@ class SequenceScorer(TokenScorer):
         """Score the root of every sample."""
         memory = encode_inputs(self.network, X, slice(None))
         logits, state = self.network.start(memory)
-        return Step(Nodes.roots(self._probabilities(logits)), _Prefixes(memory, state))
+        prefixes = _Prefixes(memory, state, np.arange(len(X)))
+        return Step(Nodes.roots(self._probabilities(logits)), prefixes)
 
     @torch.no_grad()
     def advance(self, step: Step, parent: IntArray, token: IntArray) -> Step:
         """Gather the states of the parents and feed one token to each, all in one batch."""
-        prefixes: _Prefixes = step.state
         sample = step.nodes.sample[parent]
+        prefixes = self._without_finished(step.state, sample)
+        row = np.searchsorted(prefixes.inputs, sample)
         parts = [
-            self._advance_part(prefixes, sample[rows], parent[rows], token[rows])
+            self._advance_part(prefixes, row[rows], parent[rows], token[rows])
             for rows in _slices(len(parent))
         ]
         state = tuple(torch.cat(tensors) for tensors in zip(*(s for _, s in parts), strict=True))
@@ -170,7 +176,16 @@ class SequenceScorer(TokenScorer):
             probabilities,
             step.nodes.membership[parent, token],
         )
-        return Step(nodes, _Prefixes(prefixes.memory, state))
+        return Step(nodes, replace(prefixes, state=state))
+
+    def _without_finished(self, prefixes: _Prefixes, sample: IntArray) -> _Prefixes:
+        """Drop inputs that have no open prefix any more, if the network can and they are many."""
+        still_open = np.unique(sample)
+        if len(still_open) > MOST_OPEN * len(prefixes.inputs):
+            return prefixes
+        rows = torch.from_numpy(np.searchsorted(prefixes.inputs, still_open)).to(self.device)
+        memory = self.network.memory_of(prefixes.memory, rows)
+        return prefixes if memory is None else replace(prefixes, memory=memory, inputs=still_open)
 
     def score_read_trees(self, inputs: Inputs, trie: Trie) -> Nodes:
         """Score every node of the true trees of inputs that have been read.
@@ -208,17 +223,18 @@ class SequenceScorer(TokenScorer):
 
     def _probabilities(self, logits: Tensor) -> FloatArray:
         probabilities = logits.sigmoid() if self.gives_marginals else logits.softmax(dim=1)
-        # Rounded well above the noise of another batching, so that ties stay ties.
-        return probabilities.cpu().numpy().round(DECIMALS)
+        # Rounded above the noise of another batching, so that ties stay ties.
+        rounded: FloatArray = probabilities.cpu().double().numpy().round(DECIMALS[logits.dtype])
+        return rounded
 
     def _advance_part(
-        self, prefixes: _Prefixes, sample: IntArray, parent: IntArray, token: IntArray
+        self, prefixes: _Prefixes, row: IntArray, parent: IntArray, token: IntArray
     ) -> tuple[FloatArray, State]:
-        rows = torch.from_numpy(parent).to(self.device)
-        state = tuple(part.index_select(0, rows) for part in prefixes.state)
+        parents = torch.from_numpy(parent).to(self.device)
+        state = tuple(part.index_select(0, parents) for part in prefixes.state)
         logits, state = self.network.advance(
             prefixes.memory,
-            torch.from_numpy(sample).to(self.device),
+            torch.from_numpy(row).to(self.device),
             state,
             torch.from_numpy(token).to(self.device),
         )
