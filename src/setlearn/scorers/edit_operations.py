@@ -167,30 +167,34 @@ def learn_operations(
     """
     anchors = _Anchors(X[:LEARNED_FROM], Y[:LEARNED_FROM], separators)
     explained = [
-        [[anchors.variants(s, x) for s in anchors.structures(x, y)] for y in sorted(elements)]
+        [
+            [[anchors.variants(s, x) for s in part] for part in anchors.structures(x, y)]
+            for y in sorted(elements)
+        ]
         for x, elements in zip(X, Y, strict=True)
     ]
     constants: Counter[Operation] = Counter((Add(y),) for elements in Y for y in elements)
-    support = Counter(
-        operation
-        for sample in explained
-        for operation in {o for element in sample for variants in element for o in variants}
-    )
+    support: Counter[Operation] = Counter()
+    for sample in explained:
+        support.update({o for parts in sample for part in parts for v in part for o in v})
     # A way of counting positions is preferred if its operations often recur.
     recurs: Counter[int] = Counter()
     for sample in explained:
-        for element in sample:
-            for variants in element:
-                recurs.update(way for way, o in enumerate(variants) if support[o] > 1)
+        for ways in (v for parts in sample for part in parts for v in part):
+            recurs.update(way for way, operation in enumerate(ways) if support[operation] > 1)
+
+    def best_way(ways: list[Operation]) -> Operation:
+        return max(enumerate(ways), key=lambda w: (support[w[1]], recurs[w[0]], -w[0]))[1]
+
     labels = []
     for elements, sample in zip(Y, explained, strict=True):
         operations: dict[Operation, None] = {} if elements else {(): None}
-        for y, element in zip(sorted(elements), sample, strict=True):
-            chosen = {
-                max(enumerate(v), key=lambda way: (support[way[1]], recurs[way[0]], -way[0]))[1]
-                for v in element
-                if v
-            }
+        for y, (near, far) in zip(sorted(elements), sample, strict=True):
+            usual = [best_way(ways) for ways in near if ways]
+            # Copies that may be there by chance must explain more than the simplest operation.
+            least = support[usual[0]] if usual else 0
+            chosen = {o for o in usual if support[o] >= least}
+            chosen |= {o for o in (best_way(w) for w in far if w) if support[o] > least}
             best = sorted(chosen, key=lambda o: (-support[o], len(o), o))[:MOST_PER_ELEMENT]
             if constants[(Add(y),)] > 1 or not best:
                 best.append((Add(y),))
@@ -264,11 +268,14 @@ class _Anchors:
 
         return max(self.names(position, x), key=value, default=None)
 
-    def structures(self, x: Numbers, y: Numbers) -> list[Structure]:
-        """Ways to compose an element of copied and added parts, around the longest copied one."""
+    def structures(self, x: Numbers, y: Numbers) -> tuple[list[Structure], list[Structure]]:
+        """Ways to compose an element of copied and added parts, around the longest copied one.
+
+        The simplest one comes first. The second list holds those with parts copied from anywhere.
+        """
         length, places = _longest_match(x, y)
         if not length:
-            return []
+            return [], []
 
         def support(place: Span) -> float:
             ends = (self.best(place[0] + side * length, x, side) for side in (0, 1))
@@ -284,7 +291,11 @@ class _Anchors:
                 before.append([*_added(y[: c - n]), (a, a + n)])
             if n <= length and y[d : d + n] == x[b - n : b]:
                 after.append([(b - n, b), *_added(y[d + n :])])
-        return [left + main + right for left in before for right in after]
+        found = [left + main + right for left in before for right in after]
+        far_left, far_right = _all_copied(x, y[:c]), _all_copied(x, y[d:])
+        far = [far_left + main + right for right in (*after, far_right)]
+        far += [left + main + far_right for left in before]
+        return found, [structure for structure in far if structure not in found]
 
     def variants(self, structure: Structure, x: Numbers) -> list[Operation]:
         """The operations of a structure: positions counted as usual, from the left, the right."""
@@ -370,6 +381,19 @@ def _inner(x: Numbers, y: Numbers, of_x: Span, of_y: Span, *, last: bool) -> lis
         return []
     a, c = places[-1 if last else 0]
     return [[*_added(y[of_y[0] : c]), (a, a + length), *_added(y[c + length : of_y[1]])]]
+
+
+def _all_copied(x: Numbers, y: Numbers, depth: int = 2) -> Structure:
+    """Everything copied that can be, wherever it stands in the input."""
+    length, places = _longest_match(x, y) if depth else (0, [])
+    if not length:
+        return _added(y)
+    a, c = places[0]
+    return [
+        *_all_copied(x, y[:c], depth - 1),
+        (a, a + length),
+        *_all_copied(x, y[c + length :], depth - 1),
+    ]
 
 
 def _added(tokens: Numbers) -> Structure:
