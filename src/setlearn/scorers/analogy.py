@@ -21,6 +21,7 @@ from setlearn.scorers.analogy_evidence import Evidence, Samples
 from setlearn.scorers.candidates import Candidate, CandidateTrees
 from setlearn.scorers.edit_operations import Add, Layout, Numbers, Operation, learn_operations
 from setlearn.scorers.input_keys import InputKeys, describe, drop_key, vowels_of
+from setlearn.scorers.substitution import Substitution
 from setlearn.sequence_inputs import is_numeric, token_lists
 from setlearn.trie import END, Trie
 from setlearn.vocabulary import Tokeniser, Vocabulary
@@ -167,8 +168,10 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
         self.vowels_ = vowels_of(stems)
         self.largest_ = max(map(len, sets), default=0)
         samples = self._samples(inputs, labels)
-        self.weights_ = self._learned_weights(samples, sets, rng)
-        self.evidence_ = Evidence.fit(samples, self.smoothing, self.penalty, rng)
+        weights = self._learned_weights(samples, sets, rng)
+        evidence = Evidence.fit(samples, self.smoothing, self.penalty, rng)
+        self.weights_ = evidence.default_weights() if weights is None else weights
+        self.evidence_ = evidence
         return self
 
     def candidates(self, X: Any) -> list[list[Candidate]]:
@@ -181,9 +184,9 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
         Returns
         -------
         list of list of tuple
-            Pairs of a sequence of choices and its probability, best first. A choice that is no
-            choice of the vocabulary stands for a token that the vocabulary does not have: the
-            number ``-1 - k`` for the k-th token of the input.
+            Pairs of a sequence of choices and its probability, best first. A token that is copied
+            from the input, but is not in the vocabulary, is written as ``-1 - k``, where k is its
+            position in the input. The empty sequence stands for the empty set.
         """
         inputs = self._numbered(self._token_lists(X))
         found: list[list[Candidate]] = [[] for _ in inputs]
@@ -192,7 +195,8 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
         ):
             logit = [float(row @ self.weights_[:-1] + self.weights_[-1]) for row in features]
             probability = (1 / (1 + np.exp(-np.array(logit)))).round(DECIMALS).tolist()
-            pairs = zip(sequences, probability, strict=True)
+            named = [self._with_positions(sequence, inputs[sample]) for sequence in sequences]
+            pairs = zip(named, probability, strict=True)
             found[sample] = sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
         return found
 
@@ -240,6 +244,13 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
             for tokens in lists
         ]
 
+    def _with_positions(self, sequence: Numbers, x: Numbers) -> Numbers:
+        """The sequence with positions of the input in place of tokens that are no choices."""
+        n_choices = self.vocabulary_.n_choices
+        if max(sequence, default=END) < n_choices:
+            return sequence
+        return tuple(n if n < n_choices else -1 - x.index(n) for n in sequence)
+
     def _separators(self) -> frozenset[int]:
         """Tokens that may separate the parts of an input: not single letters and digits."""
         all_tokens = (*self.vocabulary_.tokens, *self.input_tokens_)
@@ -281,12 +292,16 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
         for index, operation in enumerate(self.operations_):
             if len(operation) == 1 and isinstance(operation[0], Add):
                 constants[index] = operation[0].tokens[0] if len(operation[0].tokens) == 1 else 0
-        return Samples(inputs, self._keys(inputs), labels, drops, constants)
+        places = Substitution.places(inputs)
+        return Samples(inputs, self._keys(inputs), labels, drops, constants, places)
 
     def _learned_weights(
         self, samples: Samples, sets: list[frozenset[Numbers]], rng: np.random.RandomState
-    ) -> FloatArray:
-        """The weight of each kind of evidence, learned from samples that it is not taken from."""
+    ) -> FloatArray | None:
+        """The weight of each kind of evidence, learned from samples that it is not taken from.
+
+        None if there is nothing to learn from.
+        """
         features, right = [], []
         for train, test in _folds(len(samples), rng):
             evidence = Evidence.fit(samples.take(train), self.smoothing, self.penalty, rng)
@@ -296,7 +311,7 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
                 features.append(values)
                 right += [y in elements if y else not elements for y in sequences]
         if len(set(right)) < 2:
-            return Evidence.default_weights()
+            return None
         return _logistic_weights(np.concatenate(features), np.array(right))
 
     def _gathered(

@@ -18,7 +18,7 @@ from setlearn.nodes import FloatArray, IntArray
 from setlearn.savable import savable
 from setlearn.scorers.edit_operations import Numbers
 from setlearn.scorers.input_keys import InputKeys, drop_key
-from setlearn.scorers.substitution import Substitution
+from setlearn.scorers.substitution import N_KINDS, Substitution
 
 __all__ = [
     "Backoff",
@@ -171,6 +171,7 @@ class Samples:
     labels: sparse.csr_array  # (n_samples, n_operations)
     drops: list[list[int]]  # for each sample, the `drop_key` of the operations that it uses
     constants: IntArray  # (n_operations,) the token that is all that an operation adds, or 0
+    places: tuple[int, ...]  # the positions whose tokens are compared
 
     def __len__(self) -> int:
         return len(self.inputs)
@@ -184,6 +185,7 @@ class Samples:
             self.labels[rows],
             [self.drops[i] for i in numbers],
             self.constants,
+            self.places,
         )
 
 
@@ -230,17 +232,19 @@ class Evidence:
         return cls(
             chains,
             Ridge.fit([key.features for key in keys], labels, penalty, rng),
-            Substitution.fit(samples.inputs, labels, samples.constants),
+            Substitution.fit(samples.inputs, labels, samples.constants, samples.places),
             labels.sum(axis=0).astype(np.float64),
             drop_keys,
             drop_count,
             len(samples),
         )
 
-    @staticmethod
-    def default_weights() -> FloatArray:
+    def default_weights(self) -> FloatArray:
         """Weights where none can be learned: the share among inputs with the same ending."""
-        return np.array([1.0, 0.0])
+        n_kinds = len(self.chains) + len(self.substitution.positions) * N_KINDS + 9
+        weights = np.zeros(n_kinds + 1)
+        weights[0] = 1.0
+        return weights
 
     def score(self, X: Sequence[Numbers], keys: Sequence[InputKeys]) -> list[FloatArray]:
         """Score all operations for inputs.

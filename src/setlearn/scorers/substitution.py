@@ -18,7 +18,7 @@ from setlearn.nodes import FloatArray, IntArray
 from setlearn.savable import savable
 from setlearn.scorers.edit_operations import Numbers
 
-__all__ = ["Substitution"]
+__all__ = ["N_KINDS", "Substitution"]
 
 LONGEST_INPUT = 6
 MOST_DISTINCT = 2000
@@ -38,9 +38,26 @@ class Substitution:
     positions: tuple[_Position, ...]
     labels: sparse.csr_array  # (n_samples, n_operations)
 
+    @staticmethod
+    def places(X: Sequence[Numbers]) -> tuple[int, ...]:
+        """The positions to compare: none where inputs are long, or tokens too many."""
+        longest = max(map(len, X), default=0)
+        if not 2 <= longest <= LONGEST_INPUT:
+            return ()
+        return tuple(
+            place
+            for place in range(longest)
+            if len({x[place] for x in X if len(x) > place}) <= MOST_DISTINCT
+            and len({_without(x, place) for x in X if len(x) > place}) <= MOST_DISTINCT
+        )
+
     @classmethod
     def fit(
-        cls, X: Sequence[Numbers], labels: sparse.csr_array, constants: IntArray
+        cls,
+        X: Sequence[Numbers],
+        labels: sparse.csr_array,
+        constants: IntArray,
+        places: Sequence[int],
     ) -> Substitution:
         """Compare all tokens that occur at the same position.
 
@@ -52,17 +69,14 @@ class Substitution:
             The operations that each sample uses.
         constants : array of int, shape (n_operations,)
             The token that an operation adds if it does nothing else; 0 for others.
+        places : sequence of int
+            The positions to compare.
 
         Returns
         -------
         Substitution
-            Without positions where inputs are too long or tokens too many.
         """
-        longest = max(map(len, X), default=0)
-        if not 2 <= longest <= LONGEST_INPUT:
-            return cls((), labels)
-        positions = [_Position.fit(X, labels, constants, p) for p in range(longest)]
-        return cls(tuple(p for p in positions if p is not None), labels)
+        return cls(tuple(_Position.fit(X, labels, constants, p) for p in places), labels)
 
     def score(self, X: Sequence[Numbers], otherwise: FloatArray) -> list[FloatArray]:
         """Score all operations for inputs.
@@ -109,15 +123,14 @@ class _Position:
     @classmethod
     def fit(
         cls, X: Sequence[Numbers], labels: sparse.csr_array, constants: IntArray, place: int
-    ) -> _Position | None:
-        sample = np.array([i for i, x in enumerate(X) if len(x) > place])
+    ) -> _Position:
+        sample = np.array([i for i, x in enumerate(X) if len(x) > place], dtype=np.intp)
         rests = [_without(X[i], place) for i in sample]
-        token, which = np.unique([X[i][place] for i in sample], return_inverse=True)
+        here = np.array([X[i][place] for i in sample], dtype=np.intp)
+        token, which = np.unique(here, return_inverse=True)
         rest = tuple(sorted(set(rests)))
-        if max(len(token), len(rest)) > MOST_DISTINCT:
-            return None
         number = {numbers: index for index, numbers in enumerate(rest)}
-        of_rest = np.array([number[numbers] for numbers in rests])
+        of_rest = np.array([number[numbers] for numbers in rests], dtype=np.intp)
         part = sparse.coo_array(labels[sample])
         n_tokens, n_rests, n_columns = len(token), len(rest), labels.shape[1]
         answers = _indicator(
