@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Self
@@ -37,7 +38,9 @@ PER_ELEMENT = 4
 """How many candidates an input has: so many times the size of the largest training set."""
 
 BATCH = 64
-MOST_HELD_OUT = 2000
+MOST_HELD_OUT = 1600
+"""Samples on which the weights of evidence are learned."""
+
 DECIMALS = 10
 
 LEAST_SAMPLES = 8
@@ -164,7 +167,8 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
         rng = check_random_state(self.random_state)
         self.layout_, explained = learn_operations(inputs, sets, self._separators())
         labels = self._choose_operations(explained)
-        stems = [x[slice(*self.layout_.stem(x))] for x in inputs[:MOST_HELD_OUT]]
+        some = inputs[:: -(-len(inputs) // MOST_HELD_OUT)]
+        stems = [x[slice(*self.layout_.stem(x))] for x in some]
         self.vowels_ = vowels_of(stems)
         self.largest_ = max(map(len, sets), default=0)
         samples = self._samples(inputs, labels)
@@ -287,7 +291,8 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
         for row, x in enumerate(inputs):
             used = labels.indices[labels.indptr[row] : labels.indptr[row + 1]].tolist()
             made = [(k, self.layout_.apply(self.operations_[k], x)) for k in used]
-            drops.append([drop_key(k, result[1]) for k, result in made if result is not None])
+            used_keys = (drop_key(k, result[1]) for k, result in made if result is not None)
+            drops.append(array("Q", used_keys))
         constants = np.zeros(len(self.operations_), dtype=np.intp)
         for index, operation in enumerate(self.operations_):
             if len(operation) == 1 and isinstance(operation[0], Add):
@@ -373,7 +378,8 @@ def _folds(n_samples: int, rng: np.random.RandomState) -> Iterator[tuple[IntArra
     for fold in range(n_folds):
         held_out = np.zeros(n_samples, dtype=bool)
         held_out[order[fold::n_folds]] = True
-        yield np.flatnonzero(~held_out), np.flatnonzero(held_out)
+        asked = np.sort(order[fold::n_folds][: MOST_HELD_OUT // n_folds])
+        yield np.flatnonzero(~held_out), asked
 
 
 def _logistic_weights(features: FloatArray, right: BoolArray) -> FloatArray:

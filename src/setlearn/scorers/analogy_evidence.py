@@ -17,7 +17,7 @@ from scipy.linalg import cho_factor, cho_solve
 from setlearn.nodes import FloatArray, IntArray
 from setlearn.savable import savable
 from setlearn.scorers.edit_operations import Numbers
-from setlearn.scorers.input_keys import InputKeys, drop_key
+from setlearn.scorers.input_keys import InputKeys, Keys, drop_key
 from setlearn.scorers.substitution import N_KINDS, Substitution
 
 __all__ = [
@@ -50,14 +50,12 @@ class Backoff:
     smoothing: float
 
     @classmethod
-    def fit(
-        cls, chains: Sequence[list[int]], labels: sparse.csr_array, smoothing: float
-    ) -> Backoff:
+    def fit(cls, chains: Sequence[Keys], labels: sparse.csr_array, smoothing: float) -> Backoff:
         """Count.
 
         Parameters
         ----------
-        chains : sequence of list of int
+        chains : sequence of Keys
             The keys of each sample.
         labels : sparse array of shape (n_samples, n_operations)
         smoothing : float
@@ -71,7 +69,7 @@ class Backoff:
         has = sparse.csr_array((np.ones(len(row)), (row, sample)), shape=(len(keys), len(chains)))
         return cls(keys, has.sum(axis=1), sparse.csr_array(has @ labels), smoothing)
 
-    def score(self, chains: Sequence[list[int]]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def score(self, chains: Sequence[Keys]) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Follow the keys of inputs as far as they are known.
 
         Returns
@@ -117,7 +115,7 @@ class Ridge:
     @classmethod
     def fit(
         cls,
-        features: Sequence[list[int]],
+        features: Sequence[Keys],
         labels: sparse.csr_array,
         penalty: float,
         rng: np.random.RandomState,
@@ -126,7 +124,7 @@ class Ridge:
 
         Parameters
         ----------
-        features : sequence of list of int
+        features : sequence of Keys
             The features of each sample.
         labels : sparse array of shape (n_samples, n_operations)
         penalty : float
@@ -151,7 +149,7 @@ class Ridge:
         weights = cho_solve(factor, targets, overwrite_b=True, check_finite=False)
         return cls(keys, matrix, weights.astype(np.float32), mean)
 
-    def score(self, features: Sequence[list[int]]) -> FloatArray:
+    def score(self, features: Sequence[Keys]) -> FloatArray:
         """Predict for inputs: about 1 for operations that apply, and 0 for others."""
         kernel = (_feature_matrix(features, self.keys) @ self.features.T).toarray()
         scores = np.tile(self.mean, (len(features), 1))
@@ -169,7 +167,7 @@ class Samples:
     inputs: list[Numbers]
     keys: list[InputKeys]
     labels: sparse.csr_array  # (n_samples, n_operations)
-    drops: list[list[int]]  # for each sample, the `drop_key` of the operations that it uses
+    drops: list[Keys]  # for each sample, the `drop_key` of the operations that it uses
     constants: IntArray  # (n_operations,) the token that is all that an operation adds, or 0
     places: tuple[int, ...]  # the positions whose tokens are compared
 
@@ -320,7 +318,7 @@ def logits(shares: FloatArray) -> FloatArray:
     return odds
 
 
-def _feature_matrix(features: Sequence[list[int]], keys: IntArray) -> sparse.csr_array:
+def _feature_matrix(features: Sequence[Keys], keys: IntArray) -> sparse.csr_array:
     """Which of the known features each input has, (n, m), in rows of length 1 at most."""
     size = np.array([len(part) for part in features], dtype=np.intp)
     row = np.repeat(np.arange(len(features)), size)
@@ -333,5 +331,6 @@ def _feature_matrix(features: Sequence[list[int]], keys: IntArray) -> sparse.csr
     )
 
 
-def _flat(lists: Sequence[list[int]]) -> IntArray:
-    return np.array([key for part in lists for key in part], dtype=np.uint64)
+def _flat(lists: Sequence[Keys]) -> IntArray:
+    parts = [np.asarray(part, dtype=np.uint64) for part in lists]
+    return np.concatenate(parts) if parts else np.empty(0, dtype=np.uint64)

@@ -44,6 +44,9 @@ MOST_CELLS = 250_000
 LEARNED_FROM = 2000
 """Samples from which the layout of inputs is learned."""
 
+COUNTED_FROM = 10_000
+"""Samples among which it is counted how many elements each operation explains."""
+
 MOST_PER_ELEMENT = 3
 """Operations kept for an element, besides the constant."""
 
@@ -95,6 +98,7 @@ INPUT_START, INPUT_END = Anchor(START, 0, 0, 0), Anchor(FINISH, 0, 0, 0)
 
 Span: TypeAlias = tuple[int, int]
 Structure: TypeAlias = list[Add | Span]
+Explanations: TypeAlias = tuple[list[list[Operation]], ...]
 
 
 @savable()
@@ -141,8 +145,11 @@ class Layout:
         if not spans:
             return tuple(made), None
         begin, end = self.stem(x)
-        dropped = [x[i] for i in range(begin, end) if not any(a <= i < b for a, b in spans)]
-        return tuple(made), tuple(dropped)
+        dropped: Numbers = ()
+        for first, last in sorted(spans):
+            dropped += x[begin:first]
+            begin = max(begin, last)
+        return tuple(made), dropped + x[begin:end]
 
 
 def learn_operations(
@@ -165,29 +172,27 @@ def learn_operations(
     operations : list of list of Operation
         All that explain some element of each sample; the empty operation for an empty set.
     """
-    anchors = _Anchors(X[:LEARNED_FROM], Y[:LEARNED_FROM], separators)
-    explained = [
-        [
-            [[anchors.variants(s, x) for s in part] for part in anchors.structures(x, y)]
-            for y in sorted(elements)
-        ]
-        for x, elements in zip(X, Y, strict=True)
-    ]
-    constants: Counter[Operation] = Counter((Add(y),) for elements in Y for y in elements)
+    step = -(-len(X) // LEARNED_FROM)
+    anchors = _Anchors(X[::step], Y[::step], separators)
+    # All explanations are kept for a part of large data only.
+    step = -(-len(X) // COUNTED_FROM)
+    counted = {k: anchors.explanations(X[k], Y[k]) for k in range(0, len(X), step)}
     support: Counter[Operation] = Counter()
-    for sample in explained:
-        support.update({o for parts in sample for part in parts for v in part for o in v})
+    for sample in counted.values():
+        support.update({o for parts in sample for part in parts for ways in part for o in ways})
     # A way of counting positions is preferred if its operations often recur.
     recurs: Counter[int] = Counter()
-    for sample in explained:
-        for ways in (v for parts in sample for part in parts for v in part):
+    for sample in counted.values():
+        for ways in (w for parts in sample for part in parts for w in part):
             recurs.update(way for way, operation in enumerate(ways) if support[operation] > 1)
 
     def best_way(ways: list[Operation]) -> Operation:
         return max(enumerate(ways), key=lambda w: (support[w[1]], recurs[w[0]], -w[0]))[1]
 
+    constants: Counter[Operation] = Counter((Add(y),) for elements in Y for y in elements)
     labels = []
-    for elements, sample in zip(Y, explained, strict=True):
+    for k, (x, elements) in enumerate(zip(X, Y, strict=True)):
+        sample = counted.pop(k) if k in counted else anchors.explanations(x, elements)
         operations: dict[Operation, None] = {} if elements else {(): None}
         for y, (near, far) in zip(sorted(elements), sample, strict=True):
             usual = [best_way(ways) for ways in near if ways]
@@ -297,6 +302,13 @@ class _Anchors:
         far += [left + main + far_right for left in before]
         return found, [structure for structure in far if structure not in found]
 
+    def explanations(self, x: Numbers, elements: Collection[Numbers]) -> list[Explanations]:
+        """For each element in order, the operations of `structures`: near ones, and far ones."""
+        return [
+            tuple([self.variants(s, x) for s in part] for part in self.structures(x, y))
+            for y in sorted(elements)
+        ]
+
     def variants(self, structure: Structure, x: Numbers) -> list[Operation]:
         """The operations of a structure: positions counted as usual, from the left, the right."""
         begin, end = self.layout.stem(x)
@@ -334,10 +346,13 @@ def _near(base: int, token: int, nth: int, offset: int) -> Iterator[Anchor]:
 
 
 def _occurrence(x: Numbers, token: int, nth: int, from_right: bool) -> int | None:
-    places = [i for i, other in enumerate(x) if other == token]
-    if nth >= len(places):
+    found = x.count(token)
+    if nth >= found:
         return None
-    return places[-1 - nth] if from_right else places[nth]
+    place = -1
+    for _ in range(found - nth if from_right else nth + 1):
+        place = x.index(token, place + 1)
+    return place
 
 
 def _concentration(share: dict[Anchor, float]) -> dict[tuple[int, int, int], float]:

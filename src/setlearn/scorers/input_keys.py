@@ -6,16 +6,18 @@ Hashes can be sorted, searched and saved as arrays, and are the same on every ma
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 
 from setlearn.scorers.edit_operations import Layout, Numbers
 
-__all__ = ["InputKeys", "describe", "drop_key", "vowels_of"]
+__all__ = ["InputKeys", "Keys", "describe", "drop_key", "vowels_of"]
 
 LONGEST_ENDING = 8
 LONGEST_BEGINNING = 6
@@ -27,12 +29,16 @@ BITS = (1 << 64) - 1
 CONTEXT, ENDING, BEGINNING, BARE, SHAPE, VOWEL, TOKEN, PLACE, TRIPLE, WHOLE, DROP = range(1, 12)
 
 
-@dataclass(frozen=True, slots=True)
+Keys: TypeAlias = "array[int]"
+"""Unsigned integers of 64 bits."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class InputKeys:
     """What is known of an input: chains of keys, each more specific than the one before."""
 
-    chains: tuple[list[int], ...]
-    features: list[int]
+    chains: tuple[Keys, ...]
+    features: Keys
 
 
 def describe(x: Numbers, layout: Layout, vowels: frozenset[int]) -> InputKeys:
@@ -77,7 +83,8 @@ def describe(x: Numbers, layout: Layout, vowels: frozenset[int]) -> InputKeys:
         both = _mixed(vowel, stem[-1])
         by_vowel += [context, vowel, _mixed(vowel, -1 - shape[-1]), both, _mixed(both, sounds[0])]
         features += [part, whole, _mixed(part, stem[-1]), vowel, by_vowel[3]]
-    return InputKeys((by_ending, by_beginning, by_bare, by_shape, by_vowel), features)
+    chains = (by_ending, by_beginning, by_bare, by_shape, by_vowel)
+    return InputKeys(tuple(array("Q", chain) for chain in chains), array("Q", features))
 
 
 def vowels_of(stems: Iterable[Numbers]) -> frozenset[int]:
