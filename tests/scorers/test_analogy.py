@@ -181,6 +181,15 @@ def test_a_vocabulary_of_20_000_tokens():
     assert time.process_time() - begin < 60
 
 
+def test_answers_that_never_recur_are_improbable():
+    rng = random.Random(0)
+    words = ["".join(rng.choices("abcdefgh", k=6)) for _ in range(700)]
+    X, Y = words, [{"".join(rng.choices("stuvwxyz", k=6))} for _ in words]
+    model = SequenceSetGenerator(AnalogyScorer()).fit(X, Y)
+    [ranking] = model.predict_ranked(["abcabc"], top=1)
+    assert all(probability < 0.05 for _, probability in ranking)
+
+
 def test_sets_of_sets():
     X = ["a b", "b c", "c d", "d e"] * 3
     Y = [{frozenset(x.split())} for x in X]

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
+from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_random_state
@@ -198,7 +199,7 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
             self.evidence_, inputs, self._keys(inputs)
         ):
             logit = [float(row @ self.weights_[:-1] + self.weights_[-1]) for row in features]
-            probability = (1 / (1 + np.exp(-np.array(logit)))).round(DECIMALS).tolist()
+            probability = expit(logit).round(DECIMALS).tolist()
             named = [self._with_positions(sequence, inputs[sample]) for sequence in sequences]
             pairs = zip(named, probability, strict=True)
             found[sample] = sorted(pairs, key=lambda pair: (-pair[1], pair[0]))

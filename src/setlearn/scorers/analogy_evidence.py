@@ -290,8 +290,11 @@ class Evidence:
         operation = np.array([index for group in groups for index, _ in group])
         keys = np.array([drop_key(*pair) for group in groups for pair in group], dtype=np.uint64)
         constant = np.array([d is None for group in groups for _, d in group])
-        place = np.minimum(np.searchsorted(self.drop_keys, keys), len(self.drop_keys) - 1)
-        dropped = np.where(self.drop_keys[place] == keys, self.drop_count[place], 0)
+        place = np.searchsorted(self.drop_keys, keys)
+        known = place < len(self.drop_keys)
+        known[known] = self.drop_keys[place[known]] == keys[known]
+        dropped = np.zeros(len(keys))
+        dropped[known] = self.drop_count[place[known]]
         usual = np.log((dropped + 0.1) / (self.frequency[operation] + 0.1))
         columns = np.column_stack(
             [
