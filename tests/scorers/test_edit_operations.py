@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from setlearn.scorers.edit_operations import Add, learn_operations
+from setlearn.scorers.edit_operations import Add
+from setlearn.scorers.operation_learning import learn_operations
 
 WORDS = st.lists(st.integers(1, 4), min_size=1, max_size=7).map(tuple)
 SAMPLES = st.lists(st.tuples(WORDS, st.frozensets(WORDS, max_size=4)), min_size=1, max_size=6)

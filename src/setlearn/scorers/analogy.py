@@ -21,8 +21,9 @@ from setlearn.parameter_checks import check_count
 from setlearn.savable import savable
 from setlearn.scorers.analogy_evidence import Evidence, Samples
 from setlearn.scorers.candidates import Candidate, CandidateTrees
-from setlearn.scorers.edit_operations import Add, Layout, Numbers, Operation, learn_operations
+from setlearn.scorers.edit_operations import Add, Layout, Numbers, Operation
 from setlearn.scorers.input_keys import InputKeys, describe, drop_key, vowels_of
+from setlearn.scorers.operation_learning import learn_operations
 from setlearn.scorers.substitution import Substitution
 from setlearn.sequence_inputs import is_numeric, token_lists
 from setlearn.trie import END, Trie
