@@ -14,7 +14,15 @@ from setlearn.ordering import canonical_rank
 from setlearn.savable import savable
 from setlearn.vocabulary import Tokeniser
 
-__all__ = ["InputReader", "Inputs", "NumericReader", "TokenReader", "learn_inputs"]
+__all__ = [
+    "InputReader",
+    "Inputs",
+    "NumericReader",
+    "TokenReader",
+    "is_numeric",
+    "learn_inputs",
+    "token_lists",
+]
 
 UNKNOWN = 0
 """The id of tokens not seen in training; its embedding is always zero."""
@@ -79,7 +87,7 @@ class TokenReader:
         ids = {token: number for number, token in enumerate(self.tokens, UNKNOWN + 1)}
         samples = [
             [ids.get(token, UNKNOWN) for token in tokens] or [UNKNOWN]
-            for tokens in _token_lists(X, self.tokeniser)
+            for tokens in token_lists(X, self.tokeniser)
         ]
         length = np.array([len(sample) for sample in samples], dtype=np.intp)
         values = np.fromiter((i for sample in samples for i in sample), np.int64, int(length.sum()))
@@ -150,23 +158,24 @@ def learn_inputs(X: Any, tokeniser: Tokeniser) -> InputReader:
     KindError
         If an input is neither a text nor a list of tokens, or a token cannot be hashed.
     """
-    if _is_numeric(X):
+    if is_numeric(X):
         numbers = _numbers(X)
         flat = numbers.reshape(-1, numbers.shape[2])
         spread = flat.std(axis=0)
         return NumericReader(flat.mean(axis=0), np.where(spread > 0, spread, 1.0))
-    tokens = {token for sample in _token_lists(X, tokeniser) for token in sample}
+    tokens = {token for sample in token_lists(X, tokeniser) for token in sample}
     return TokenReader(tokeniser, tuple(sorted(tokens, key=canonical_rank)))
 
 
-def _is_numeric(X: Any) -> bool:
+def is_numeric(X: Any) -> bool:
+    """Whether the inputs are an array of numbers."""
     if isinstance(X, list | tuple) or not hasattr(X, "__array__"):
         return False
     return np.asarray(X).dtype.kind in "biuf"
 
 
 def _numbers(X: Any) -> FloatArray:
-    if not _is_numeric(X):
+    if not is_numeric(X):
         raise KindError(
             f"this model was fitted on a numeric array, got {type(X).__name__}; "
             "pass an array of the same features"
@@ -183,12 +192,30 @@ def _numbers(X: Any) -> FloatArray:
     return numbers if numbers.ndim == 3 else numbers[:, None, :]
 
 
-def _token_lists(X: Any, tokeniser: Tokeniser) -> list[Sequence[Hashable]]:
+def token_lists(X: Any, tokeniser: Tokeniser) -> list[Sequence[Hashable]]:
+    """Split inputs into tokens.
+
+    Parameters
+    ----------
+    X : iterable of texts or token lists
+    tokeniser : Tokeniser
+        Splits texts.
+
+    Returns
+    -------
+    list of sequences
+        The tokens of each input.
+
+    Raises
+    ------
+    KindError
+        If an input is neither a text nor a list of tokens, or a token cannot be hashed.
+    """
     if isinstance(X, str | bytes | dict) or not hasattr(X, "__iter__"):
         raise KindError(
             f"X is the {type(X).__name__} {X!r:.60}, not a list of inputs; put it in a list"
         )
-    if _is_numeric(X):
+    if is_numeric(X):
         raise KindError("this model was fitted on texts or token lists, got a numeric array")
     return [_tokens_of(x, index, tokeniser) for index, x in enumerate(X)]
 

@@ -17,6 +17,7 @@ from setlearn.rules import (
     Threshold,
     TopK,
 )
+from setlearn.scorers import AnalogyScorer
 from tests.persistence.cases import Case
 
 WORDS = ["ab", "bc", "ca", "abc", "b", "cab"] * 4
@@ -97,10 +98,17 @@ def rules():
     yield "RandomState", case("lstm", random_state=np.random.RandomState(3))
 
 
+def scorers():
+    yield "analogy", case(AnalogyScorer())
+    words = [" ".join(x) for x in WORDS]
+    sets = [{("c", x[0])} if x[0] == "a" else set() for x in words]
+    yield "analogy of words", case(AnalogyScorer(), ExpectedF(), X=words, Y=sets, tokens="word")
+
+
 def with_rule(fit, rule):
     return fit().with_rule(rule, WORDS, SETS)
 
 
 def sequence_cases():
     """All of them, by name."""
-    return dict([*elements(), *inputs(), *rules()])
+    return dict([*elements(), *inputs(), *rules(), *scorers()])

@@ -206,6 +206,8 @@ class PassedScorer(ScorerSource):
             share = problem.held_out_share(stops_early=False)
             train, held_out = hold_out(held_out, share, rng)
             scorer = clone(scorer) if hasattr(scorer, "get_params") else deepcopy(scorer)
+            if hasattr(scorer, "bind"):
+                scorer.bind(problem.vocabulary, problem.input_tokeniser)
             scorer.fit(*problem.part(train))
         problem.rule.check_samples(len(held_out))
         wrapped = InjectedScorer.for_inputs(scorer, problem.vocabulary, problem.X)

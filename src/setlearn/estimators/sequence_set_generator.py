@@ -50,7 +50,8 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         "transformer", the default, or "lstm", the paper's encoder–decoder; a recipe such as
         ``Transformer(width=32)``, or one of your own with a method ``build(n_choices=,
         n_tokens=, n_features=, copies=)`` that returns a ``SequenceNetwork``; or any scorer,
-        trained or not: an object with the methods of `setlearn.scorers.Scorer`.
+        trained or not: an object with the methods of `setlearn.scorers.Scorer`, such as
+        ``AnalogyScorer()``, which suits small data.
     rule : Rule, optional
         Which choices to keep. ``Margin()``, one λ per position, is the paper's SSG-S. By default,
         where scores are probabilities to be in the set (loss "node"), the best of several rules on

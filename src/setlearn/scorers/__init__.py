@@ -1,6 +1,14 @@
 """Scorers: models of P(next choice | x, prefix), in batches."""
 
+from setlearn.scorers.analogy import AnalogyScorer
 from setlearn.scorers.base import Scorer
 from setlearn.scorers.labels import LabelScorer, MarginalScorer, SoftmaxScorer, fit_out_of_fold
 
-__all__ = ["LabelScorer", "MarginalScorer", "Scorer", "SoftmaxScorer", "fit_out_of_fold"]
+__all__ = [
+    "AnalogyScorer",
+    "LabelScorer",
+    "MarginalScorer",
+    "Scorer",
+    "SoftmaxScorer",
+    "fit_out_of_fold",
+]

@@ -29,6 +29,9 @@ class Scorer(Protocol):
     ``vocabulary``
         A `setlearn.vocabulary.Vocabulary`, or an object with the same methods, that turns
         sequences into numbers and back. By default it is learned from the training sets.
+    ``bind(vocabulary, tokeniser)``
+        Called before ``fit``, with the vocabulary of the elements and the `Tokeniser` of the
+        inputs, for scorers that must know which choice equals which token of an input.
     ``fit(X, trie)``
         Trains the scorer on inputs and the prefix trees of their sets (`setlearn.trie.Trie`). It
         is called on a copy unless the scorer is fitted already, which is decided as scikit-learn

@@ -1,0 +1,144 @@
+"""Edit operations: how an element of a set follows from its input, and what follows for others.
+
+An operation is a short program: copy this part of the input, add these tokens. "Copy all but the
+last token, add i, n, g" explains "making" for "make", and gives "baking" for "bake". An operation
+that copies nothing is a constant. The empty operation stands for the empty set.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from setlearn.savable import savable
+
+__all__ = [
+    "FINISH",
+    "FROM_LEFT",
+    "FROM_RIGHT",
+    "INPUT_END",
+    "INPUT_START",
+    "START",
+    "Add",
+    "Anchor",
+    "Copy",
+    "Layout",
+    "Numbers",
+    "Operation",
+    "Span",
+]
+
+Numbers: TypeAlias = tuple[int, ...]
+"""The tokens of an input or of an element as numbers; equal tokens have equal numbers."""
+
+START, FINISH, FROM_LEFT, FROM_RIGHT = range(4)
+"""What an offset is counted from: the input, or the n-th separator from the left or right."""
+
+
+class Anchor(NamedTuple):
+    """A position in an input: an offset from its start, its end, or the n-th separator."""
+
+    base: int
+    token: int
+    nth: int
+    offset: int
+
+    def position(self, x: Numbers) -> int | None:
+        """Where that is in an input; None if the input has no such position."""
+        place: int | None = 0
+        if self.base == FINISH:
+            place = len(x)
+        elif self.base != START:
+            place = _occurrence(x, self.token, self.nth, self.base == FROM_RIGHT)
+        if place is None or not 0 <= place + self.offset <= len(x):
+            return None
+        return place + self.offset
+
+    def shifted(self, distance: int) -> Anchor:
+        """The position so many tokens further right."""
+        return self._replace(offset=self.offset + distance)
+
+
+class Add(NamedTuple):
+    """Add these tokens."""
+
+    tokens: Numbers
+
+
+class Copy(NamedTuple):
+    """Copy the part of the input between two positions."""
+
+    first: Anchor
+    last: Anchor
+
+
+savable()(Anchor)
+savable()(Add)
+savable()(Copy)
+
+Operation: TypeAlias = tuple[Add | Copy, ...]
+
+INPUT_START, INPUT_END = Anchor(START, 0, 0, 0), Anchor(FINISH, 0, 0, 0)
+
+Span: TypeAlias = tuple[int, int]
+
+
+@savable()
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the part of an input lies that elements are made from; what is around it is context.
+
+    In "noun house" it is what follows the first space, in "house" the whole input.
+    """
+
+    left: Anchor = INPUT_START
+    right: Anchor = INPUT_END
+
+    def stem(self, x: Numbers) -> Span:
+        """First and last position of that part; all of an input that does not have this layout."""
+        first, last = self.left.position(x), self.right.position(x)
+        return (0, len(x)) if first is None or last is None or first >= last else (first, last)
+
+    def apply(self, operation: Operation, x: Numbers) -> tuple[Numbers, Numbers | None] | None:
+        """Apply an operation to an input.
+
+        Parameters
+        ----------
+        operation : Operation
+        x : Numbers
+
+        Returns
+        -------
+        tuple of Numbers and Numbers or None, or None
+            The element, and the tokens of the stem that were not copied (None for a constant).
+            None if the operation cannot be applied.
+        """
+        made: list[int] = []
+        spans: list[Span] = []
+        for part in operation:
+            if isinstance(part, Add):
+                made += part.tokens
+                continue
+            first, last = part.first.position(x), part.last.position(x)
+            if first is None or last is None or first >= last:
+                return None
+            made += x[first:last]
+            spans.append((first, last))
+        if not spans:
+            return tuple(made), None
+        begin, end = self.stem(x)
+        dropped: Numbers = ()
+        for first, last in sorted(spans):
+            dropped += x[begin:first]
+            begin = max(begin, last)
+        return tuple(made), dropped + x[begin:end]
+
+
+def _occurrence(x: Numbers, token: int, nth: int, from_right: bool) -> int | None:
+    found = x.count(token)
+    if nth >= found:
+        return None
+    place = -1
+    for _ in range(found - nth if from_right else nth + 1):
+        place = x.index(token, place + 1)
+    return place

@@ -1,0 +1,71 @@
+"""Operations explain the training elements that they were found for."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from setlearn.scorers.edit_operations import Add
+from setlearn.scorers.operation_learning import learn_operations
+
+WORDS = st.lists(st.integers(1, 4), min_size=1, max_size=7).map(tuple)
+SAMPLES = st.lists(st.tuples(WORDS, st.frozensets(WORDS, max_size=4)), min_size=1, max_size=6)
+
+
+def numbers(*texts):
+    return [tuple(map(ord, text)) for text in texts]
+
+
+def applied(layout, operations, x):
+    """What operations make of a text."""
+    [x] = numbers(x)
+    made = [layout.apply(operation, x) for operation in operations]
+    return {"".join(map(chr, result[0])) for result in made if result is not None}
+
+
+def learned(pairs):
+    X = numbers(*pairs)
+    Y = [frozenset(numbers(*elements)) for elements in pairs.values()]
+    letters = {n for x in X for n in x if chr(n).isalnum()}
+    separators = {n for x in X for n in x} - letters
+    return learn_operations(X, Y, separators)
+
+
+@given(SAMPLES)
+def test_operations_make_their_own_training_elements_and_nothing_else(samples):
+    X, Y = zip(*samples, strict=True)
+    layout, labels = learn_operations(X, Y, None)
+    for x, elements, operations in zip(X, Y, labels, strict=True):
+        made = [layout.apply(operation, x) for operation in operations]
+        assert all(result is not None for result in made)
+        assert {sequence for sequence, _ in made} == (elements or {()})
+
+
+def test_the_context_is_what_stands_before_the_first_space():
+    pairs = {"noun cat": ["cats"], "verb walk": ["walks"], "adjective red": ["redder"]}
+    layout, labels = learned(pairs)
+    assert layout.stem(numbers("adverb so")[0]) == (7, 9)
+    assert applied(layout, labels[0], "adverb so") == {"sos"}
+
+
+def test_doubling_is_an_operation():
+    pairs = {"stop": ["stopping"], "beg": ["begging"], "run": ["running"], "walk": ["walking"]}
+    layout, labels = learned(pairs)
+    assert "hugging" in applied(layout, labels[0], "hug")
+
+
+def test_prefixes_infixes_and_whole_words_are_copied():
+    stems = ["kita", "bulo", "sagad", "linis", "tapu"]
+    layout, labels = learned({s: [f"ma{s}", f"{s[0]}um{s[1:]}", f"{s}-{s}"] for s in stems})
+    assert {"madiga", "dumiga", "diga-diga"} <= applied(layout, labels[0], "diga")
+
+
+def test_elements_that_copy_nothing_are_constants():
+    layout, labels = learned({"be": ["was"], "go": ["xyz"]})
+    assert labels[0] == [(Add(tuple(map(ord, "was"))),)]
+    assert applied(layout, labels[0], "anything") == {"was"}
+
+
+def test_very_long_sequences_are_constants():
+    x = tuple(range(1, 2000))
+    layout, labels = learn_operations([x, x[:5]], [{x}, {x[:5]}], None)
+    assert labels[0][0] == (Add(x),)
+    assert layout.apply(labels[1][0], x[:4]) is not None
