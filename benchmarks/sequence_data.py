@@ -37,6 +37,7 @@ class DataSet:
 
     ``tokens`` says how inputs and elements are split. Data without an official split have
     ``n_train`` and ``n_test`` samples and a reserve of ``n_reserve`` rows, by default a fifth.
+    With ``has_word_errors``, word error rates of the best answer are published.
     """
 
     file: str
@@ -46,6 +47,7 @@ class DataSet:
     n_reserve: int | None = None
     split_field: str | None = None
     n_development_test: int | None = None
+    has_word_errors: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,12 +85,16 @@ DATA_SETS = {
     "babi_qa8": DataSet(
         "babi_qa8", (words_and_marks, "word"), split_field="s", n_development_test=200
     ),
-    "g2p_fre": DataSet("g2p_fre", SPELLING, split_field="split"),
-    "g2p_dut": DataSet("g2p_dut", SPELLING, split_field="split"),
-    "g2p_hun": DataSet("g2p_hun", SPELLING, split_field="split"),
-    "g2p_geo": DataSet("g2p_geo", SPELLING, split_field="split"),
+    "g2p_fre": DataSet("g2p_fre", SPELLING, split_field="split", has_word_errors=True),
+    "g2p_dut": DataSet("g2p_dut", SPELLING, split_field="split", has_word_errors=True),
+    "g2p_hun": DataSet("g2p_hun", SPELLING, split_field="split", has_word_errors=True),
+    "g2p_geo": DataSet("g2p_geo", SPELLING, split_field="split", has_word_errors=True),
     "cmudict_g014b2b": DataSet(
-        "cmudict_g014b2b", SPELLING, split_field="split", n_development_test=4000
+        "cmudict_g014b2b",
+        SPELLING,
+        split_field="split",
+        n_development_test=4000,
+        has_word_errors=True,
     ),
 }
 
