@@ -7,6 +7,7 @@ from benchmarks.yardsticks.cut import Cut
 from benchmarks.yardsticks.joint_ngram import JointNgram, KneserNey
 from benchmarks.yardsticks.nearest import NearestNeighbours
 from benchmarks.yardsticks.suffix_rules import SuffixRules, edit_script
+from benchmarks.yardsticks.token_analogy import TokenAnalogy
 
 needs_data = pytest.mark.skipif(not data_folder().exists(), reason="the data are not here")
 
@@ -91,6 +92,20 @@ def test_neighbours_share_tokens():
     X = [("lion", "eats"), ("tiger", "eats"), ("lion", "is"), ("tiger", "is")] * 3
     Y = [frozenset([("meat",)]), frozenset([("meat",)]), frozenset(), frozenset()] * 3
     assert NearestNeighbours().fit(X, Y).predict([("cat", "eats")]) == [frozenset([("meat",)])]
+
+
+def test_analogy_finds_tokens_with_similar_roles():
+    animals, foods = ["lion", "tiger", "wolf"], ["corn", "grass", "rice"]
+    facts = [((animal, "eats"), {"meat"}) for animal in animals]
+    facts += [((animal, "is"), {"animal", "alive"}) for animal in animals]
+    facts += [((food, "eats"), {"light"}) for food in foods]
+    facts += [((food, "is"), {"plant", "alive"}) for food in foods]
+    facts += [(("cat", "is"), {"animal", "alive"}), (("oak", "is"), {"plant", "alive"})]
+    X, Y = zip(*facts, strict=True)
+    model = TokenAnalogy().fit(X, [frozenset((y,) for y in elements) for elements in Y])
+    predicted = model.predict([("cat", "eats"), ("oak", "eats"), ("stone", "is")])
+    assert predicted[:2] == [{("meat",)}, {("light",)}]
+    assert ("alive",) in predicted[2]  # of a token never seen
 
 
 def test_cut_keeps_one_answer_if_no_set_is_empty():
