@@ -63,7 +63,7 @@ def run_cell(data: str, system: str, seed: int, split: str) -> dict[str, Any]:
         "fit_seconds": fitted - started,
         "predict_seconds": done - fitted,
         "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-        "version": version_of(SYSTEMS[system].source),
+        "version": version_of(SYSTEMS[system].sources),
         "settings": model.settings,
     }
     return {name: round(v, 4) if isinstance(v, float) else v for name, v in figures.items()}
@@ -79,11 +79,11 @@ def error_rate(Y: Sequence[frozenset[Tokens]], answers: Sequence[Tokens | None])
     return sum(answer not in y for y, answer in zip(Y, answers, strict=True)) / len(Y)
 
 
-def version_of(source: str) -> str:
-    """Return the last commit that changed a folder, with a + if it has changed since."""
+def version_of(sources: Sequence[str]) -> str:
+    """Return the last commit that changed these files, with a + if they have changed since."""
 
     def git(*arguments: str) -> str:
-        command = ["git", *arguments, "--", source]
+        command = ["git", *arguments, "--", *sources]
         return subprocess.run(
             command, cwd=ROOT, check=True, capture_output=True, text=True
         ).stdout.strip()

@@ -86,28 +86,39 @@ def nearest_neighbours(data: str, seed: int) -> Yardstick:
     return Yardstick(NearestNeighbours())
 
 
+def token_analogy(data: str, seed: int) -> Yardstick:
+    from benchmarks.yardsticks.token_analogy import TokenAnalogy
+
+    return Yardstick(TokenAnalogy(random_state=seed))
+
+
 @dataclass(frozen=True)
 class System:
-    """How a system is built for a data set and a seed, and where its settings are written."""
+    """How a system is built for a data set and a seed, and the files that its settings are in."""
 
     build: Callable[[str, int], DefaultGenerator | Yardstick]
-    source: str
+    sources: tuple[str, ...]
+
+
+def yardstick_files(*names: str) -> tuple[str, ...]:
+    return tuple(f"benchmarks/yardsticks/{name}.py" for name in names)
 
 
 SYSTEMS = {
-    "default": System(DefaultGenerator, "src"),
-    "suffix": System(suffix_rules, "benchmarks/yardsticks"),
-    "ngram": System(joint_ngram, "benchmarks/yardsticks"),
-    "trees": System(aligned_trees, "benchmarks/yardsticks"),
-    "classifier": System(one_hot_classifier, "benchmarks/yardsticks"),
-    "nearest": System(nearest_neighbours, "benchmarks/yardsticks"),
+    "default": System(DefaultGenerator, ("src",)),
+    "suffix": System(suffix_rules, yardstick_files("suffix_rules")),
+    "ngram": System(joint_ngram, yardstick_files("joint_ngram", "alignment", "cut")),
+    "trees": System(aligned_trees, yardstick_files("aligned_trees", "alignment", "cut")),
+    "classifier": System(one_hot_classifier, ("src", *yardstick_files("one_hot_classifier"))),
+    "nearest": System(nearest_neighbours, yardstick_files("nearest", "cut")),
+    "analogy": System(token_analogy, yardstick_files("token_analogy", "cut")),
 }
 
 SYSTEMS_OF = {
     "cmudict_multi": ("default", "ngram", "trees"),
     "lemminflect": ("default", "suffix"),
     "lemminflect_80": ("default", "suffix"),
-    "kg_umls": ("default", "classifier", "nearest"),
+    "kg_umls": ("default", "classifier", "nearest", "analogy"),
     "mm_bindings_ql": ("default", "nearest"),
     "babi_qa8": ("default", "classifier", "nearest"),
     "g2p_fre": ("default", "ngram", "trees"),
