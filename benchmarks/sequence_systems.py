@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,8 @@ class DefaultGenerator:
 
         self.data = data
         self.model = SequenceSetGenerator(tokens=DATA_SETS[data].tokens, random_state=seed)
-        self.settings = repr(self.model)
+        one_line = " ".join(repr(self.model).split())
+        self.settings = re.sub(r"<function (\w+) at \w+>", r"\1", one_line)
 
     def fit(self, train: Samples) -> DefaultGenerator:
         self.model.fit(train.texts, train.text_sets)
