@@ -1,0 +1,1 @@
+"""Simple baselines for sets of sequences, to compare the library with."""
