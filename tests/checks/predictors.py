@@ -103,7 +103,11 @@ def check_batches(case, tmp_path):
     model = case.fitted()
     together = model.predict_sets(case.X)
     assert [model.predict_sets([x])[0] for x in case.X] == together
-    assert model.predict_ranked(case.X) == [model.predict_ranked([x])[0] for x in case.X]
+    rankings = model.predict_ranked(case.X)
+    for ranking, x in zip(rankings, case.X, strict=True):
+        alone = dict(model.predict_ranked([x])[0])
+        # In single precision the last digits depend on the batch.
+        assert alone == pytest.approx(dict(ranking), abs=1e-5)
 
 
 def check_rankings(case, tmp_path):

@@ -212,7 +212,10 @@ def test_quiet_also_where_there_is_nothing_to_resume(words, tmp_path):
         (("--checkpoint", "x"), "--checkpoint is for models whose training can be resumed"),
         (("--max-steps", "5"), "--max-steps is for sequences"),
         (("--learner", "magic"), "learner must be one of forest, logistic"),
-        (("--task", "sequences", "--network", "magic"), "network must be one of lstm, transformer"),
+        (
+            ("--task", "sequences", "--network", "magic"),
+            "network must be one of lstm, transducer",
+        ),
         (("--rule", "magic"), "choose one of auto, expected-f"),
         (("--rule", "threshold:cut"), "name=value"),
         (("--rule", "threshold:height=3"), "the rule threshold has no setting 'height'"),

@@ -189,10 +189,10 @@ class TestCheckpoint:
             line_trainer(checkpoint=tmp_path).fit()
 
     def test_a_format_of_the_future_is_told(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(training, "CHECKPOINT_FORMAT", 2)
+        monkeypatch.setattr(training, "CHECKPOINT_FORMAT", 3)
         line_trainer(checkpoint=tmp_path).fit()
         monkeypatch.undo()
-        with pytest.raises(DataError, match="format 2"):
+        with pytest.raises(DataError, match="format 3"):
             line_trainer(checkpoint=tmp_path).fit()
 
     def test_a_file_is_no_folder(self, tmp_path):

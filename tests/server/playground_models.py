@@ -43,6 +43,7 @@ def save_words(path):
     words = ["ab", "ba", "aab", "bba"]
     model = SequenceSetGenerator(
         Transformer(width=16, heads=2, encoder_layers=1),
+        Threshold(0.5),
         training=Training(max_steps=100, learning_rate=0.01),
         random_state=0,
     ).fit(words * 8, [{word, f"{word}s"} for word in words] * 8)

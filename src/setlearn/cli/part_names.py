@@ -88,7 +88,7 @@ def fill_in_names(text: str) -> str:
     Examples
     --------
     >>> fill_in_names("For sequences: {networks}.")
-    'For sequences: lstm or transformer.'
+    'For sequences: lstm, transducer or transformer.'
     """
     return re.sub("{(" + "|".join(NAMES) + ")}", lambda match: _joined(NAMES[match[1]]()), text)
 

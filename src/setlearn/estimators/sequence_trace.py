@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from setlearn.generate import GrownLevel
+from setlearn.ordering import canonical_rank
 from setlearn.rules.base import Rule
 from setlearn.rules.steps import best_first
 from setlearn.trie import END
@@ -212,7 +213,7 @@ class Growth:
         sample, n_known = np.zeros(len(ends), np.intp), np.full(len(ends), self.n_known)
         chosen = self.rule.choose(sample, membership, n_known)
         left_out = np.flatnonzero(~chosen)
-        names = [str(ends[place][1]) for place in left_out]
+        names = [_spelled(ends[place][1]) for place in left_out]
         reasons = dict(
             zip(
                 left_out.tolist(),
@@ -266,3 +267,10 @@ def _drawn(branches: list[Branch], n_more: int, margin: str) -> list[str]:
     if hidden:
         lines.append(f"{margin}└─ … {hidden} more not kept")
     return lines
+
+
+def _spelled(element: Any) -> str:
+    """An element for people to read; sets have no order of their own, so theirs is canonical."""
+    if not isinstance(element, frozenset):
+        return str(element)
+    return "{" + ", ".join(map(str, sorted(element, key=canonical_rank))) + "}"

@@ -79,7 +79,17 @@ class ActionScorer(nn.Module):
         self.copy = nn.Linear(width, 1) if copying else None
 
     def forward(self, values: Tensor, length: Tensor) -> Tensor:
-        """Encode inputs (b, longest[, d]) of the given lengths as (b, longest + 2, width)."""
+        """Encode inputs, each with a position before its first token and one after its last.
+
+        Parameters
+        ----------
+        values : Tensor of shape (b, longest) or (b, longest, d)
+        length : Tensor of shape (b,)
+
+        Returns
+        -------
+        Tensor of shape (b, longest + 2, width)
+        """
         n_positions = values.shape[1] + 2
         place = torch.arange(n_positions, device=values.device)
         last = length[:, None] + 1
@@ -120,7 +130,18 @@ class ActionScorer(nn.Module):
         return dropped
 
     def logits(self, hidden: Tensor, choice: Tensor) -> Tensor:
-        """Score all actions; ``choice`` is what can be copied at each position."""
+        """Score all actions.
+
+        Parameters
+        ----------
+        hidden : Tensor of shape (..., width)
+        choice : Tensor of shape (...)
+            What can be copied at each position.
+
+        Returns
+        -------
+        Tensor of shape (..., n_choices)
+        """
         logits: Tensor = linear(hidden, self.output(), self.bias)
         if self.copy is None:
             return logits
@@ -129,7 +150,18 @@ class ActionScorer(nn.Module):
         return logits.scatter_add(-1, choice[..., None], vote)
 
     def token_logits(self, hidden: Tensor, choice: Tensor, token: Tensor) -> Tensor:
-        """Score one token (n,) at all positions of hidden (n, positions, d): (n, positions)."""
+        """Score one token at all positions.
+
+        Parameters
+        ----------
+        hidden : Tensor of shape (n, positions, width)
+        choice : Tensor of shape (n, positions)
+        token : Tensor of shape (n,)
+
+        Returns
+        -------
+        Tensor of shape (n, positions)
+        """
         vectors: Tensor = self.output()[token][..., None]
         logits = (hidden @ vectors)[..., 0] + self.bias[token][:, None]
         if self.copy is None:
@@ -174,7 +206,18 @@ class MixingBlock(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, bias: Tensor, inside: Tensor) -> Tensor:
-        """Update x (b, positions, d); ``bias`` and ``inside`` hide the padding."""
+        """Update the residual stream.
+
+        Parameters
+        ----------
+        x : Tensor of shape (b, positions, d)
+        bias, inside : Tensor
+            They hide the padding, from attention and from the convolution.
+
+        Returns
+        -------
+        Tensor of shape (b, positions, d)
+        """
         normed = self.norms[0](x) * inside
         beside = gelu(self.neighbours(normed.transpose(1, 2))).transpose(1, 2)
         x = x + self.dropout(self.narrow(beside))

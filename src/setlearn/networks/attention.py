@@ -153,9 +153,18 @@ class Attention(nn.Module):
         return output
 
     def by_head(self, query: Tensor, key_value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Split queries (b, queries, d), keys and values (b, keys, 2d) by heads.
+        """Split queries, keys and values by heads.
 
         There is an extra key and value of zeros, so that attending to nothing is possible.
+
+        Parameters
+        ----------
+        query : Tensor of shape (b, queries, d)
+        key_value : Tensor of shape (b, keys, 2d)
+
+        Returns
+        -------
+        query, key, value : Tensor of shape (b, heads, queries or keys + 1, d / heads)
         """
         key, value = pad(key_value, (0, 0, 0, 1)).chunk(2, dim=-1)
         query, key, value = (

@@ -27,7 +27,18 @@ class Spans:
     ends: Tensor  # (b, positions, positions): the same, for spans with which a sequence ends
 
     def part(self, rows: Tensor, n_positions: int) -> Spans:
-        """Only some inputs, and only their first positions."""
+        """Only some inputs, and only their first positions.
+
+        Parameters
+        ----------
+        rows : Tensor of shape (n,)
+            The inputs.
+        n_positions : int
+
+        Returns
+        -------
+        Spans
+        """
         return Spans(
             self.keys[:, :n_positions].index_select(0, rows),
             self.continues[:, :n_positions, :n_positions].index_select(0, rows),

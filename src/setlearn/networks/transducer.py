@@ -112,7 +112,17 @@ class Transducer(NetworkRecipe):
         copies: IntArray | None,
         spelling: BoolArray | None = None,
     ) -> TransducerNetwork:
-        """Make the network with fresh weights."""
+        """Make the network with fresh weights.
+
+        Parameters
+        ----------
+        n_choices, n_tokens, n_features, copies, spelling
+            As in `build`.
+
+        Returns
+        -------
+        TransducerNetwork
+        """
         return TransducerNetwork(
             self,
             n_choices=n_choices,

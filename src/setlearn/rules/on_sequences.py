@@ -42,7 +42,7 @@ class OnSequences(ChoosesSequences):
     >>> import numpy as np
     >>> from setlearn.nodes import Nodes
     >>> from setlearn.rules import Margin, OnSequences
-    >>> rule = OnSequences(Margin(0.3))
+    >>> rule = OnSequences(Margin(0.3, min_size=1))
     >>> rule.accept(Nodes.roots(np.array([[0.5, 0.1, 0.3]])))
     array([[ True, False,  True]])
     >>> rule.choose(np.array([0, 0, 1]), np.array([0.5, 0.1, 0.1]))
