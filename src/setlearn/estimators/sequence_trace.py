@@ -86,14 +86,14 @@ class SequenceTrace:
         return {
             "branches": [branch.to_dict() for branch in self.branches],
             "more": self.n_more,
-            "result": sorted(str(element) for element in self.result),
+            "result": sorted(map(_spelled, self.result)),
             "truncated": self.truncated,
         }
 
     def __str__(self) -> str:
         lines = ["(root)", *_drawn(self.branches, self.n_more, "")]
         lines.append("")
-        lines.append(f"{len(self.result)} sequence(s): {sorted(map(str, self.result))}")
+        lines.append(f"{len(self.result)} sequence(s): {sorted(map(_spelled, self.result))}")
         if self.truncated:
             lines.append("cut off at a limit: raise max_length, max_size or max_nodes for more")
         return "\n".join(lines)
