@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from setlearn.nodes import IntArray
+from setlearn.nodes import BoolArray, IntArray
 
 __all__ = ["END", "Level", "Sequences", "Trie"]
 
@@ -37,6 +37,13 @@ class Sequences:
         length = np.array([len(sequence) for sequence in flat], dtype=np.intp)
         tokens = np.array([token for sequence in flat for token in sequence], dtype=np.intp)
         return cls(sample.astype(np.intp), length, tokens)
+
+    def padded(self) -> IntArray:
+        """Return one row per sequence, (m, longest), filled up with END."""
+        inside = np.arange(self.length.max(initial=0)) < self.length[:, None]
+        rows = np.full(inside.shape, END, dtype=np.intp)
+        rows[inside] = self.tokens
+        return rows
 
     def as_sets(self, n_samples: int) -> list[frozenset[tuple[int, ...]]]:
         """Return one set of tuples of ids per sample."""
@@ -225,6 +232,32 @@ class Trie:
         position = np.searchsorted(keys[order], sought).clip(max=len(keys) - 1)
         exists = (keys[order][position] == sought) & (node >= 0)
         return np.where(exists, below[order][position], -1)
+
+    def reached(self, sample: IntArray, tokens: IntArray) -> IntArray:
+        """Follow sequences from the roots of their samples.
+
+        Parameters
+        ----------
+        sample : array of int, shape (m,)
+        tokens : array of int, shape (m, longest)
+            Filled up with END.
+
+        Returns
+        -------
+        array of int, shape (m,)
+            The nodes where they end; -1 if the tree does not have a sequence.
+        """
+        node = self.roots[sample]
+        for choice in tokens.T:
+            node = np.where(choice == END, node, self.child(node, choice))
+        return node
+
+    def holds(self, sequences: Sequences) -> BoolArray:
+        """Return whether each sequence is in the set of its sample, (m,)."""
+        ends = np.zeros(len(self) + 1, dtype=bool)  # the last for no node, -1
+        ends[self.edge_node[self.edge_token == END]] = True
+        held: BoolArray = ends[self.reached(sequences.sample, sequences.padded())]
+        return held
 
 
 def _merge(node: IntArray, token: IntArray) -> tuple[tuple[IntArray, IntArray, IntArray], IntArray]:

@@ -11,9 +11,9 @@ from setlearn.generate import Bounds, Generated, generate
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes
 from setlearn.rules.finished_sequences import ChoosesSequences
 from setlearn.scorers.base import TokenScorer
-from setlearn.trie import END, Trie
+from setlearn.trie import Trie
 
-__all__ = ["candidate_lists"]
+__all__ = ["candidate_lists", "probable_sequences"]
 
 
 class _KeepAll(ChoosesSequences):
@@ -24,6 +24,23 @@ class _KeepAll(ChoosesSequences):
 
     def accept(self, nodes: Nodes) -> BoolArray:
         return nodes.completed(np.ones(nodes.probabilities.shape, dtype=bool))
+
+
+def probable_sequences(scorer: TokenScorer, inputs: Any, bounds: Bounds) -> Generated:
+    """Generate all probable sequences of a batch.
+
+    Parameters
+    ----------
+    scorer : TokenScorer
+    inputs : object
+        What ``scorer.start`` takes.
+    bounds : Bounds
+
+    Returns
+    -------
+    Generated
+    """
+    return generate(scorer, _KeepAll(), inputs, bounds)
 
 
 def candidate_lists(
@@ -49,10 +66,9 @@ def candidate_lists(
     """
     lists: list[tuple[IntArray, FloatArray, BoolArray]] = []
     for samples, inputs in batches:
-        found = generate(scorer, _KeepAll(), inputs, bounds)
-        is_one = found.sample < len(samples)  # others only fill up the batch
-        right = _is_right(found, trie.take(samples))[is_one]
-        lists.append((samples[found.sample[is_one]], found.probability[is_one], right))
+        found = probable_sequences(scorer, inputs, bounds)
+        right = trie.take(samples).holds(found.sequences())
+        lists.append((samples[found.sample], found.probability, right))
     sample, probability, right = (np.concatenate(part) for part in zip(*lists, strict=True))
     n = trie.n_samples
     missing = trie.set_sizes() - np.bincount(sample[right], minlength=n)
@@ -68,14 +84,3 @@ def candidate_lists(
     scores[row, rank], is_right[row, rank] = probability[order], right[order]
     listed[row, rank] = True
     return Nodes.roots(scores, available=listed), is_right
-
-
-def _is_right(found: Generated, trie: Trie) -> BoolArray:
-    """Whether each sequence is in the true set of its sample."""
-    node = trie.roots[np.minimum(found.sample, trie.n_samples - 1)]
-    for tokens in found.tokens.T:
-        node = np.where(tokens == END, node, trie.child(node, tokens))
-    ends = np.zeros(len(trie) + 1, dtype=bool)  # the last for no node, -1
-    ends[trie.edge_node[trie.edge_token == END]] = True
-    right: BoolArray = ends[node]
-    return right

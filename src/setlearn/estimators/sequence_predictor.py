@@ -121,21 +121,19 @@ class SequencePredictor(RuleHolder):
         return growth.trace(result, ranking.truncated)
 
     def choice_points(self, X: Any = None, y: Any = None) -> tuple[Nodes, Mask]:
-        samples = self._rule_samples(X, y)
-        return scored_trees(self.scorer_, *samples)
+        return scored_trees(*self._rule_samples(X, y))
 
     def _rule_data(self, rule: Rule, X: Any, y: Any) -> tuple[Nodes, Mask]:
         """Lists of sequences for a rule that chooses among them, otherwise the true trees."""
-        samples = self._rule_samples(X, y)
-        return rule_data(rule, self.scorer_, *samples, self._bounds(rule))
+        return rule_data(rule, *self._rule_samples(X, y), self._bounds(rule))
 
-    def _rule_samples(self, X: Any, y: Any) -> tuple[Any, Trie]:
-        """The samples to fit a rule on: those that are given, or those that ``fit`` has kept."""
+    def _rule_samples(self, X: Any, y: Any) -> tuple[TokenScorer, Any, Trie]:
+        """A scorer, and samples to fit a rule on: those given, or those that ``fit`` has kept."""
         self._check_fitted()
         if X is not None or y is not None:
             check_both(X, y)
-            return self._labelled(X, y)
-        kept: tuple[Any, Trie] | None = getattr(self, "rule_samples_", None)
+            return (self.scorer_, *self._labelled(X, y))
+        kept: tuple[TokenScorer, Any, Trie] | None = getattr(self, "rule_samples_", None)
         if kept is None:
             raise ParameterError(
                 "this generator has kept no held-out samples to fit a rule on (it was loaded, or "

@@ -13,14 +13,13 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _is_fitted
 
-from setlearn.errors import ParameterError
 from setlearn.generate import Bounds
 from setlearn.networks import network_named
 from setlearn.networks.recipe import loss_of
 from setlearn.networks.training_settings import Training, TrainingPlan, hold_out
 from setlearn.nodes import IntArray
 from setlearn.rules import Rule
-from setlearn.scorers.base import InjectedScorer, Scorer, TokenScorer
+from setlearn.scorers.base import InjectedScorer, TokenScorer
 from setlearn.sequence_inputs import learn_inputs
 from setlearn.trie import Sequences, Trie
 from setlearn.vocabulary import Tokeniser, Vocabulary
@@ -31,16 +30,17 @@ __all__ = [
     "PassedScorer",
     "ScorerSource",
     "SequenceProblem",
-    "scorer_source",
+    "Split",
 ]
-
-DEFAULT_NETWORK = "transformer"
 
 STEPS = 75
 """Steps of a training without early stopping, times the square root of the number of samples."""
 
 PASSES = 5
 """How often such a training sees each sample, at least."""
+
+TRIED_STEPS = 200
+"""Steps that show which of several networks suits the data best."""
 
 EVALUATIONS = 20
 """How often such a training is evaluated."""
@@ -70,26 +70,43 @@ class SequenceProblem:
         """The inputs and trees of some samples."""
         return _safe_indexing(self.X, samples), self.trie.take(samples)
 
-    def held_out_share(self, *, stops_early: bool) -> float:
-        """The share of samples to hold out: as given, or some if something is learned from them.
+    def split(self, source: ScorerSource, rng: np.random.RandomState) -> Split:
+        """Choose the samples to train on, and those to hold out."""
+        everything: IntArray = np.arange(self.trie.n_samples)
+        if not source.learns:
+            return Split(everything[:0], everything)
+        needed = self.rule.needs_fit or source.needs_held_out(self.training)
+        return Split(*hold_out(everything, self._held_out_share(needed=needed), rng))
 
-        ``stops_early`` says that training stops by its held-out samples.
-        """
+    def _held_out_share(self, *, needed: bool) -> float:
+        """The share of samples to hold out: as given, or some if something is learned from them."""
         if self.training.validation is not None:
             return self.training.validation
-        if not (self.rule.needs_fit or stops_early):
+        if not needed:
             return 0.0
         n, (least, largest), (enough, most) = self.trie.n_samples, HELD_OUT, ENOUGH_HELD_OUT
         return min(max(least, min(largest, enough / n)), most / n)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Split:
+    """Which samples to train on, and which to hold out."""
+
+    train: IntArray
+    held_out: IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class FittedScorer:
-    """A scorer, how its training went, and the samples that it has not seen."""
+    """A scorer, how its training went, and what stands for it on held-out samples.
+
+    The judge has not seen these samples. It is the scorer itself, unless that was fitted again on
+    all samples.
+    """
 
     scorer: TokenScorer
     history: list[Any]
-    held_out: IntArray
+    judge: TokenScorer
 
 
 class ScorerSource(ABC):
@@ -105,13 +122,30 @@ class ScorerSource(ABC):
     def gives_marginals(self) -> bool:
         """Whether a sequence's score will be its own probability to be in the set."""
 
+    @property
+    def learns(self) -> bool:
+        """Whether there is anything to train."""
+        return True
+
+    def needs_held_out(self, training: Training) -> bool:
+        """Whether the training itself, besides the rule, learns from held-out samples."""
+        return False
+
+    @property
+    def trains_network(self) -> bool:
+        """Whether that takes the steps and the time of a network."""
+        return False
+
     @abstractmethod
-    def fit(self, problem: SequenceProblem, rng: np.random.RandomState) -> FittedScorer:
+    def fit(
+        self, problem: SequenceProblem, split: Split, rng: np.random.RandomState
+    ) -> FittedScorer:
         """Train on all samples but those held out.
 
         Parameters
         ----------
         problem : SequenceProblem
+        split : Split
         rng : RandomState
 
         Returns
@@ -137,7 +171,18 @@ class NewNetwork(ScorerSource):
         """After the loss "node" every sequence has a probability of its own."""
         return self.loss == "node"
 
-    def fit(self, problem: SequenceProblem, rng: np.random.RandomState) -> FittedScorer:
+    @property
+    def trains_network(self) -> bool:
+        """It does."""
+        return True
+
+    def needs_held_out(self, training: Training) -> bool:
+        """A training at a constant rate stops early, by its held-out samples."""
+        return self._suited_plan(training).schedule == "constant"
+
+    def fit(
+        self, problem: SequenceProblem, split: Split, rng: np.random.RandomState
+    ) -> FittedScorer:
         """Build the network, and train it on all samples but those held out."""
         # torch is imported only where a network is really used.
         from setlearn.estimators.sequence_training import SequenceTraining, new_scorer
@@ -154,17 +199,45 @@ class NewNetwork(ScorerSource):
             device=training.device,
             seed=int(rng.randint(2**31 - 1)),
         )
-        network = SequenceTraining(scorer, inputs, problem.sequences, problem.trie, problem.bounds)
-        network.hold_out(problem.held_out_share(stops_early=plan.schedule == "constant"), rng)
-        problem.rule.check_samples(len(network.held_out))
-        history = network.fit(plan, training, rng)
-        return FittedScorer(scorer, history, network.held_out)
+        network = SequenceTraining(
+            scorer,
+            inputs,
+            problem.sequences,
+            problem.trie,
+            problem.bounds,
+            split.train,
+            split.held_out,
+        )
+        return FittedScorer(scorer, network.fit(plan, training, rng), scorer)
 
-    def _training_plan(self, training: Training, n_samples: int) -> TrainingPlan:
-        """How to train: what is given, and otherwise what suits the network and the data."""
+    def tried(self, problem: SequenceProblem, split: Split, rng: np.random.RandomState) -> float:
+        """Train for a short time, and return the F1 on held-out samples.
+
+        Parameters
+        ----------
+        problem : SequenceProblem
+        split : Split
+        rng : RandomState
+
+        Returns
+        -------
+        float
+        """
+        steps = self._training_plan(problem.training, len(problem.X)).max_steps
+        short = {"max_steps": min(steps, TRIED_STEPS), "evaluate_every": TRIED_STEPS}
+        training = clone(problem.training).set_params(**short, checkpoint=None, verbose=False)
+        tried = self.fit(replace(problem, training=training), split, rng)
+        return float(tried.history[-1]["held_out_f1"])
+
+    def _suited_plan(self, training: Training) -> TrainingPlan:
+        """How to train: what is given, and otherwise what suits the network."""
         # A recipe that does not say what suits it is trained as in the paper.
         suited = getattr(self.recipe, "suited_training", None)
-        plan = training.plan(suited or network_named("lstm").suited_training)
+        return training.plan(suited or network_named("lstm").suited_training)
+
+    def _training_plan(self, training: Training, n_samples: int) -> TrainingPlan:
+        """The plan that also suits the data."""
+        plan = self._suited_plan(training)
         if plan.schedule == "constant":
             return plan
         # Nothing stops such a training early, so it must be long enough for the data.
@@ -198,39 +271,27 @@ class PassedScorer(ScorerSource):
         """What the scorer says of itself."""
         return bool(getattr(self.scorer, "gives_marginals", False))
 
-    def fit(self, problem: SequenceProblem, rng: np.random.RandomState) -> FittedScorer:
+    @property
+    def learns(self) -> bool:
+        """Whether the scorer has something to learn, and has not learned it yet."""
+        return hasattr(self.scorer, "fit") and not _is_fitted(self.scorer)
+
+    def fit(
+        self, problem: SequenceProblem, split: Split, rng: np.random.RandomState
+    ) -> FittedScorer:
         """Train a copy of the scorer, if it has something to learn."""
+        if not self.learns:
+            passed = InjectedScorer.for_inputs(self.scorer, problem.vocabulary, problem.X)
+            return FittedScorer(passed, [], passed)
+        scorer = judge = self._fitted(problem, split.train)
+        if getattr(self.scorer, "fits_fast", False) and len(split.held_out):
+            scorer = self._fitted(problem, np.arange(problem.trie.n_samples))
+        return FittedScorer(scorer, [], judge)
+
+    def _fitted(self, problem: SequenceProblem, samples: IntArray) -> InjectedScorer:
         scorer = self.scorer
-        held_out: IntArray = np.arange(problem.trie.n_samples)
-        if hasattr(scorer, "fit") and not _is_fitted(scorer):
-            share = problem.held_out_share(stops_early=False)
-            train, held_out = hold_out(held_out, share, rng)
-            scorer = clone(scorer) if hasattr(scorer, "get_params") else deepcopy(scorer)
-            if hasattr(scorer, "bind"):
-                scorer.bind(problem.vocabulary, problem.input_tokeniser)
-            scorer.fit(*problem.part(train))
-        problem.rule.check_samples(len(held_out))
-        wrapped = InjectedScorer.for_inputs(scorer, problem.vocabulary, problem.X)
-        return FittedScorer(wrapped, [], held_out)
-
-
-def scorer_source(network: Any) -> ScorerSource:
-    """What the parameter ``network`` stands for.
-
-    Raises
-    ------
-    ParameterError
-        If it is neither the name of a network, nor a recipe, nor a scorer.
-    """
-    if network is None or isinstance(network, str):
-        return NewNetwork(network_named(network or DEFAULT_NETWORK))
-    if not isinstance(network, type):
-        if hasattr(network, "build"):
-            return NewNetwork(network)
-        if isinstance(network, Scorer):
-            return PassedScorer(network)
-    raise ParameterError(
-        "network must be a name, a recipe with a method build(n_choices=, n_tokens=, "
-        "n_features=, copies=None) such as setlearn.networks.LSTM(), or a scorer with the "
-        f"methods start and advance (setlearn.scorers.Scorer), got {network!r}"
-    )
+        scorer = clone(scorer) if hasattr(scorer, "get_params") else deepcopy(scorer)
+        if hasattr(scorer, "bind"):
+            scorer.bind(problem.vocabulary, problem.input_tokeniser)
+        scorer.fit(*problem.part(samples))
+        return InjectedScorer.for_inputs(scorer, problem.vocabulary, problem.X)

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from setlearn.errors import DataError, ParameterError
 from setlearn.estimators.base import check_same_length
+from setlearn.estimators.mixture_source import scorer_source
 from setlearn.estimators.sequence_parameters import (
     as_list,
     check_bounds,
@@ -20,7 +21,7 @@ from setlearn.estimators.sequence_parameters import (
     tokenisers_of,
 )
 from setlearn.estimators.sequence_predictor import SequencePredictor, check_targets, rule_data
-from setlearn.estimators.sequence_problem import ScorerSource, SequenceProblem, scorer_source
+from setlearn.estimators.sequence_problem import ScorerSource, SequenceProblem
 from setlearn.generate import Bounds
 from setlearn.networks.training_settings import Training, TrainsNetwork
 from setlearn.rules import Rule
@@ -89,7 +90,8 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         Which samples of ``fit`` the network was not trained on; the rule was fitted on them. If
         fewer than 8 would be held out, none are, and the rule was fitted on the training samples.
     rule_samples_ : tuple or None
-        The inputs and trees of these samples, for `with_rule`. They are not saved.
+        A scorer that has not seen these samples, their inputs and their trees, for `with_rule`.
+        They are not saved.
     history_ : list of dicts
         For each evaluation ``loss``, ``held_out_f1``, ``seconds`` and more. ``judged`` says how
         many samples the figures are of, and ``held_out_seen`` whether they are training samples,
@@ -148,16 +150,20 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         """
         source = scorer_source(self.network)
         problem = self._read_problem(X, y, source)
-        fitted = source.fit(problem, check_random_state(self.random_state))
-        rule, held_out = self._seeded(problem.rule), fitted.held_out
+        rng = check_random_state(self.random_state)
+        split = problem.split(source, rng)
+        problem.rule.check_samples(len(split.held_out))
+        fitted = source.fit(problem, split, rng)
+        rule, held_out = self._seeded(problem.rule), split.held_out
         if rule.needs_fit:
             samples = held_out if len(held_out) else np.arange(problem.trie.n_samples)
             bounds = self._bounds(rule, learned=problem.bounds)
-            rule.fit(*rule_data(rule, fitted.scorer, *problem.part(samples), bounds))
+            rule.fit(*rule_data(rule, fitted.judge, *problem.part(samples), bounds))
         # All at once, so that a fit that fails leaves the model of the one before whole.
         self.scorer_, self.learned_bounds_ = fitted.scorer, problem.bounds
         self.history_, self.held_out_ = fitted.history, held_out
-        self.rule_samples_ = problem.part(held_out) if len(held_out) else None
+        kept = (fitted.judge, *problem.part(held_out))
+        self.rule_samples_ = kept if len(held_out) else None
         self._set_rule(rule)
         return self
 

@@ -18,7 +18,7 @@ from setlearn.generate import Bounds
 from setlearn.networks.runtime import one_thread, pick_device, seeded
 from setlearn.networks.sequence_network import check_shapes
 from setlearn.networks.training_loop import Epoch, Trainer
-from setlearn.networks.training_settings import Training, TrainingPlan, hold_out
+from setlearn.networks.training_settings import Training, TrainingPlan
 from setlearn.nodes import IntArray
 from setlearn.rules import Threshold
 from setlearn.rules.auto import cross_validated_f1
@@ -88,17 +88,10 @@ class SequenceTraining:
     sequences: Sequences
     trie: Trie
     bounds: Bounds
+    train: IntArray  # the samples to train on
+    held_out: IntArray  # those that the network will not see
 
-    def hold_out(self, share: float, rng: np.random.RandomState) -> None:
-        """Choose the samples to train on, and those that the network will not see.
-
-        Parameters
-        ----------
-        share : float
-            Of the samples to hold out, from 0 up to 1.
-        rng : RandomState
-        """
-        self.train, self.held_out = hold_out(np.arange(len(self.inputs)), share, rng)
+    def __post_init__(self) -> None:
         self.watched = (self.held_out if len(self.held_out) else self.train)[:WATCHED]
 
     def fit(

@@ -8,19 +8,22 @@ tokens, depends on the input token at the position. Both are learned from all pa
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from setlearn.nodes import FloatArray, IntArray
 
-__all__ = ["Pairs", "align"]
+__all__ = ["Pairs", "align", "reading_order"]
 
 ROUNDS = 8
 """Of expectation maximisation; more change few alignments."""
 
 MOST_PAIRS = 20_000
 """Pairs that the probabilities are learned from; all are aligned with them."""
+
+MOST_COMPARED = 1000
+"""Pairs that are enough to see in which order inputs are read."""
 
 MOST_CELLS = 4_000_000
 """Cells of the tables of all pairs that are handled together: 100 MB."""
@@ -115,6 +118,61 @@ def align(pairs: Pairs, copies: IntArray, n_target: int, rng: np.random.RandomSt
         best = _best_alignment(model, pairs.part(part))
         pointer[part, : best.shape[1]] = best
     return pointer
+
+
+def reading_order(
+    pairs: Pairs, copies: IntArray, n_target: int, rng: np.random.RandomState
+) -> float:
+    """Measure how far outputs follow their inputs from left to right.
+
+    Outputs are aligned with their inputs, and with their inputs read backwards. Each time the
+    aligned input tokens say something about the output tokens: their mutual information.
+
+    Parameters
+    ----------
+    pairs, copies, n_target, rng
+        As for `align`.
+
+    Returns
+    -------
+    float from -1 to 1
+        How much more they say in the right order, as a share of all that there is to know about
+        the output tokens. About 0 if the order of the input does not matter; negative if outputs
+        follow their inputs from right to left.
+
+    Examples
+    --------
+    >>> rng = np.random.RandomState(0)
+    >>> words, length = rng.randint(0, 9, (200, 5)), np.full(200, 5)
+    >>> same = np.arange(9)
+    >>> round(reading_order(Pairs(words, length, words, length), same, 9, rng), 1)
+    1.0
+    >>> backwards = Pairs(words[:, ::-1], length, words, length)
+    >>> round(reading_order(backwards, same, 9, rng), 1)
+    -1.0
+    """
+    rows = np.arange(len(pairs))
+    if len(rows) > MOST_COMPARED:
+        pairs = pairs.part(np.sort(rng.permutation(rows)[:MOST_COMPARED]))
+    information = []
+    place = np.arange(pairs.source.shape[1])
+    for backwards in (False, True):
+        last = pairs.source_length[:, None] - 1
+        order = np.where(place <= last, abs(last * backwards - place), place)
+        read = replace(pairs, source=np.take_along_axis(pairs.source, order, axis=1))
+        pointer = align(read, copies, n_target, rng)
+        inside = np.arange(pointer.shape[1]) < pairs.target_length[:, None]
+        together = np.zeros((len(copies), n_target))
+        aligned = np.take_along_axis(read.source, pointer, axis=1)[inside]
+        np.add.at(together, (aligned, pairs.target[inside]), 1.0)
+        alone = [_entropy(together.sum(axis=axis)) for axis in (0, 1)]
+        information.append(sum(alone) - _entropy(together.ravel()))
+    return float((information[0] - information[1]) / max(alone[0], 1e-9))
+
+
+def _entropy(counts: FloatArray) -> float:
+    share = counts[counts > 0] / max(counts.sum(), 1)
+    return -float(share @ np.log(share))
 
 
 def _in_proportion(pairs: Pairs) -> IntArray:

@@ -23,6 +23,7 @@ from setlearn.networks.checkpoint import (
     without_prefix,
     write_checkpoint,
 )
+from setlearn.networks.optimizers import PlainAdam, PlainAdamW
 from setlearn.networks.runtime import CPU, rng_states, seeded, set_rng_states
 from setlearn.networks.training_settings import TrainingPlan
 from setlearn.parameter_checks import check_count
@@ -308,7 +309,5 @@ def _progress_text(epoch: Epoch) -> str:
 def _optimizer(parameters: list[nn.Parameter], plan: TrainingPlan) -> torch.optim.Optimizer:
     """Adam, or AdamW with weight decay."""
     if plan.weight_decay == 0:
-        return torch.optim.Adam(parameters, lr=plan.learning_rate)
-    return torch.optim.AdamW(
-        parameters, lr=plan.learning_rate, weight_decay=plan.weight_decay, fused=True
-    )
+        return PlainAdam(parameters, lr=plan.learning_rate)
+    return PlainAdamW(parameters, lr=plan.learning_rate, weight_decay=plan.weight_decay, fused=True)

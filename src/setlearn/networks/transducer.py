@@ -56,7 +56,7 @@ class Transducer(NetworkRecipe):
     members : int, default=1
         How many such networks to train. Their probabilities are averaged, which is more accurate
         and takes that many times as long.
-    dropout : float in [0, 1), default=0.4
+    dropout : float in [0, 1), default=0.3
     loss : {"node", "sequence"}, default="node"
         "node" trains each right action on its own. "sequence" trains one action among all.
 
@@ -85,7 +85,7 @@ class Transducer(NetworkRecipe):
         window: int = 3,
         history: int = 4,
         members: int = 1,
-        dropout: float = 0.4,
+        dropout: float = 0.3,
         *,
         loss: Loss = "node",
     ) -> None:

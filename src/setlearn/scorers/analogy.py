@@ -101,6 +101,7 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
     """
 
     gives_marginals: ClassVar[bool] = True
+    fits_fast: ClassVar[bool] = True
 
     def __init__(
         self,

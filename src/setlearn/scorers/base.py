@@ -36,6 +36,9 @@ class Scorer(Protocol):
         Trains the scorer on inputs and the prefix trees of their sets (`setlearn.trie.Trie`). It
         is called on a copy unless the scorer is fitted already, which is decided as scikit-learn
         does: by ``__sklearn_is_fitted__`` or attributes that end with an underscore.
+    ``fits_fast``
+        True if ``fit`` takes so little time that it is called once more, on all samples, after
+        the rule was fitted on held-out ones.
     ``gives_marginals``
         True if the membership of a finished sequence is its own probability to be in the set.
         False, the default, if the choices of a prefix share a probability of 1.

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from setlearn.nodes import FloatArray, IntArray, Nodes, Step
-from setlearn.trie import END
+from setlearn.trie import END, Sequences
 
 __all__ = ["Candidate", "CandidateTrees"]
 
@@ -71,19 +71,34 @@ class CandidateTrees:
         CandidateTrees
         """
         kept = [
-            (number, sequence, probability)
-            for number, candidates in enumerate(lists)
-            for sequence, probability in candidates
-            if all(END < choice < n_choices for choice in sequence)
+            [(y, p) for y, p in candidates if all(END < choice < n_choices for choice in y)]
+            for candidates in lists
         ]
-        longest = max((len(sequence) for _, sequence, _ in kept), default=0)
-        tokens = np.full((len(kept), longest + 1), END, dtype=np.intp)
-        for row, (_, sequence, _) in enumerate(kept):
-            tokens[row, : len(sequence)] = sequence
-        sample = np.array([number for number, _, _ in kept], dtype=np.intp)
-        probability = np.array([p for _, _, p in kept], dtype=np.float64)
-        order = np.lexsort((*tokens.T[::-1], sample))
-        first = np.searchsorted(sample[order], np.arange(len(lists) + 1))
+        probability = np.array([p for candidates in kept for _, p in candidates], np.float64)
+        sequences = Sequences.of([[list(y) for y, _ in candidates] for candidates in kept])
+        return cls.of_sequences(sequences, probability, len(lists), n_choices)
+
+    @classmethod
+    def of_sequences(
+        cls, sequences: Sequences, probability: FloatArray, n_samples: int, n_choices: int
+    ) -> CandidateTrees:
+        """Build the trees of candidates that are in arrays already.
+
+        Parameters
+        ----------
+        sequences : Sequences
+        probability : array of shape (m,)
+            Of each sequence.
+        n_samples : int
+        n_choices : int
+
+        Returns
+        -------
+        CandidateTrees
+        """
+        tokens = np.pad(sequences.padded(), ((0, 0), (0, 1)), constant_values=END)
+        order = np.lexsort((*tokens.T[::-1], sequences.sample))
+        first = np.searchsorted(sequences.sample[order], np.arange(n_samples + 1))
         return cls(first, tokens[order], probability[order], n_choices)
 
     def start(self) -> Step:

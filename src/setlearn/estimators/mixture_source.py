@@ -1,0 +1,163 @@
+"""How a mixture of scorers is fitted, and which one suits the data if none is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from setlearn.errors import ParameterError
+from setlearn.estimators.mixture_scorer import MixtureScorer
+from setlearn.estimators.sequence_problem import (
+    FittedScorer,
+    NewNetwork,
+    PassedScorer,
+    ScorerSource,
+    SequenceProblem,
+    Split,
+)
+from setlearn.networks import Training, network_named
+from setlearn.networks.alignment import Pairs, reading_order
+from setlearn.scorers import AnalogyScorer, Scorer
+from setlearn.sequence_inputs import is_numeric, learn_inputs
+from setlearn.trie import END
+from setlearn.vocabulary import Vocabulary
+
+__all__ = ["Mixture", "SuitedScorer", "scorer_source"]
+
+IN_ORDER = 0.25
+"""The reading order from which on outputs are taken to follow their inputs from left to right."""
+
+COVERED = 0.4
+"""How long outputs are at least, compared with their inputs, if they follow all of them."""
+
+
+def scorer_source(network: Any) -> ScorerSource:
+    """What the parameter ``network`` stands for.
+
+    Raises
+    ------
+    ParameterError
+        If it is neither the name of a network, nor a recipe, nor a scorer, nor a list of these.
+    """
+    if network is None:
+        return SuitedScorer()
+    if isinstance(network, str):
+        return NewNetwork(network_named(network))
+    if isinstance(network, list | tuple) and network:
+        return Mixture([scorer_source(part) for part in network])
+    if not isinstance(network, type):
+        if hasattr(network, "build"):
+            return NewNetwork(network)
+        if isinstance(network, Scorer):
+            return PassedScorer(network)
+    raise ParameterError(
+        "network must be a name, a recipe with a method build(n_choices=, n_tokens=, "
+        "n_features=, copies=None) such as setlearn.networks.LSTM(), a scorer with the methods "
+        "start and advance (setlearn.scorers.Scorer), or a list of these for a mixture, got "
+        f"{network!r}"
+    )
+
+
+class Mixture(ScorerSource):
+    """Several sources; their scorers are pooled with weights that held-out samples decide.
+
+    Parameters
+    ----------
+    parts : sequence of ScorerSource
+    """
+
+    def __init__(self, parts: Sequence[ScorerSource]) -> None:
+        self.parts = parts
+
+    @property
+    def vocabulary(self) -> Vocabulary | None:
+        """The first one that a part brings along."""
+        return next((part.vocabulary for part in self.parts if part.vocabulary), None)
+
+    @property
+    def gives_marginals(self) -> bool:
+        """Pooling turns all scores into probabilities to be in the set."""
+        return True
+
+    def needs_held_out(self, training: Training) -> bool:
+        """The weights are learned from held-out samples."""
+        return True
+
+    def fit(
+        self, problem: SequenceProblem, split: Split, rng: np.random.RandomState
+    ) -> FittedScorer:
+        """Fit all parts on the same samples, then the pool on the others."""
+        fitted = [
+            part.fit(replace(problem, training=training), split, rng)
+            for part, training in zip(self.parts, self._trainings(problem.training), strict=True)
+        ]
+        judge = MixtureScorer([part.judge for part in fitted], problem.bounds)
+        judge.fit_pool(*problem.part(split.held_out))
+        scorer = MixtureScorer([part.scorer for part in fitted], problem.bounds, judge.pool)
+        history = [{**epoch, "part": k} for k, part in enumerate(fitted) for epoch in part.history]
+        return FittedScorer(scorer, history, judge)
+
+    def _trainings(self, training: Training) -> list[Training]:
+        """The training of each part; networks share the time, and have folders of their own."""
+        n_networks = sum(part.trains_network for part in self.parts)
+        if n_networks < 2:
+            return [training] * len(self.parts)
+        trainings = []
+        for k in range(len(self.parts)):
+            own: dict[str, Any] = {}
+            if training.max_seconds is not None:
+                own["max_seconds"] = training.max_seconds / n_networks
+            if training.checkpoint is not None:
+                own["checkpoint"] = Path(training.checkpoint) / f"part-{k}"
+            trainings.append(clone(training).set_params(**own))
+        return trainings
+
+
+class SuitedScorer(ScorerSource):
+    """What suits the data: analogy together with the network that fits the kind of outputs.
+
+    A transducer where outputs follow their inputs from left to right. Otherwise a transducer and a
+    transformer are tried for a short time, and the better one is trained. For inputs that are
+    numbers, a transformer alone.
+    """
+
+    @property
+    def gives_marginals(self) -> bool:
+        """Whatever is chosen gives each sequence a probability of its own."""
+        return True
+
+    def needs_held_out(self, training: Training) -> bool:
+        """The weights of the mixture are learned from held-out samples."""
+        return True
+
+    def fit(
+        self, problem: SequenceProblem, split: Split, rng: np.random.RandomState
+    ) -> FittedScorer:
+        """Choose, then fit."""
+        if is_numeric(problem.X):
+            return NewNetwork(network_named("transformer")).fit(problem, split, rng)
+        network = NewNetwork(network_named("transducer"))
+        if not _in_order(problem, rng):
+            others = [network, NewNetwork(network_named("transformer"))]
+            network = max(others, key=lambda other: other.tried(problem, split, rng))
+        return Mixture([PassedScorer(AnalogyScorer()), network]).fit(problem, split, rng)
+
+
+def _in_order(problem: SequenceProblem, rng: np.random.RandomState) -> bool:
+    """Whether outputs follow their inputs from left to right, all the way."""
+    sequences = problem.sequences
+    if len(sequences.length) == 0:
+        return False
+    reader = learn_inputs(problem.X, problem.input_tokeniser)
+    source, length = reader.read(problem.X).take(sequences.sample)
+    if sequences.length.mean() < COVERED * length.mean():
+        return False
+    copies = np.array([END, *problem.vocabulary.spelled_by(reader.tokens)])
+    pairs = Pairs(source.astype(np.intp), length, sequences.padded(), sequences.length)
+    n_choices = problem.vocabulary.n_choices
+    return reading_order(pairs, np.where(copies == END, -1, copies), n_choices, rng) >= IN_ORDER
