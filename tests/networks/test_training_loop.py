@@ -12,6 +12,7 @@ from torch import nn
 from setlearn.errors import DataError, ParameterError, SetlearnError
 from setlearn.networks.runtime import pick_device, seeded
 from setlearn.networks.training_loop import Trainer, _optimizer
+from setlearn.networks.optimizers import PlainAdam, PlainAdamW
 from setlearn.networks.training_settings import TrainingPlan, hold_out
 from tests.networks.small_training import N_ROWS, assert_same_weights, line_trainer, weights_of
 
@@ -70,9 +71,9 @@ class TestFit:
 
     def test_weight_decay_chooses_adamw(self):
         parameters = [nn.Parameter(torch.ones(1))]
-        assert type(_optimizer(parameters, TrainingPlan())) is torch.optim.Adam
+        assert type(_optimizer(parameters, TrainingPlan())) is PlainAdam
         decayed = _optimizer(parameters, TrainingPlan(weight_decay=0.1))
-        assert type(decayed) is torch.optim.AdamW
+        assert type(decayed) is PlainAdamW
         assert decayed.defaults["weight_decay"] == 0.1
 
 

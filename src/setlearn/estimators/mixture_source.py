@@ -32,8 +32,8 @@ __all__ = ["Mixture", "SuitedScorer", "scorer_source"]
 IN_ORDER = 0.25
 """The reading order from which on outputs are taken to follow their inputs from left to right."""
 
-COVERED = 0.4
-"""How long outputs are at least, compared with their inputs, if they follow all of them."""
+SHORT = 0.4
+"""Outputs whose length is a smaller share of that of their inputs are short."""
 
 
 def scorer_source(network: Any) -> ScorerSource:
@@ -121,9 +121,9 @@ class Mixture(ScorerSource):
 class SuitedScorer(ScorerSource):
     """What suits the data: analogy together with the network that fits the kind of outputs.
 
-    A transducer where outputs follow their inputs from left to right. Otherwise a transducer and a
-    transformer are tried for a short time, and the better one is trained. For inputs that are
-    numbers, a transformer alone.
+    A transformer where outputs are much shorter than their inputs, so that most of an input is
+    only read. A transducer where outputs follow their inputs from left to right. Otherwise both
+    are tried for a short time. For inputs that are numbers, a transformer alone.
     """
 
     @property
@@ -141,23 +141,22 @@ class SuitedScorer(ScorerSource):
         """Choose, then fit."""
         if is_numeric(problem.X):
             return NewNetwork(network_named("transformer")).fit(problem, split, rng)
-        network = NewNetwork(network_named("transducer"))
-        if not _in_order(problem, rng):
-            others = [network, NewNetwork(network_named("transformer"))]
-            network = max(others, key=lambda other: other.tried(problem, split, rng))
-        return Mixture([PassedScorer(AnalogyScorer()), network]).fit(problem, split, rng)
+        networks = [NewNetwork(network_named(name)) for name in _suited_networks(problem, rng)]
+        if len(networks) > 1:
+            networks.sort(key=lambda network: network.tried(problem, split, rng))
+        parts = [PassedScorer(AnalogyScorer()), networks[-1]]
+        return Mixture(parts).fit(problem, split, rng)
 
 
-def _in_order(problem: SequenceProblem, rng: np.random.RandomState) -> bool:
-    """Whether outputs follow their inputs from left to right, all the way."""
+def _suited_networks(problem: SequenceProblem, rng: np.random.RandomState) -> list[str]:
+    """The networks that may suit the data, by name."""
     sequences = problem.sequences
-    if len(sequences.length) == 0:
-        return False
     reader = learn_inputs(problem.X, problem.input_tokeniser)
     source, length = reader.read(problem.X).take(sequences.sample)
-    if sequences.length.mean() < COVERED * length.mean():
-        return False
+    if len(length) == 0 or sequences.length.mean() < SHORT * length.mean():
+        return ["transformer"]
     copies = np.array([END, *problem.vocabulary.spelled_by(reader.tokens)])
     pairs = Pairs(source.astype(np.intp), length, sequences.padded(), sequences.length)
     n_choices = problem.vocabulary.n_choices
-    return reading_order(pairs, np.where(copies == END, -1, copies), n_choices, rng) >= IN_ORDER
+    order = reading_order(pairs, np.where(copies == END, -1, copies), n_choices, rng)
+    return ["transducer"] if order >= IN_ORDER else ["transformer", "transducer"]

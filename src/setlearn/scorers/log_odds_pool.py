@@ -49,6 +49,7 @@ class LogOddsPool:
     """
 
     def __init__(self, n_scorers: int) -> None:
+        self.n_scorers = n_scorers
         self.weights: FloatArray = np.full(n_scorers, 1 / n_scorers)
         self.unlisted: FloatArray = np.zeros(n_scorers)
         self.intercept = 0.0
@@ -68,7 +69,7 @@ class LogOddsPool:
         """
         if not 0 < right.sum() < len(right):
             return self
-        n = len(self.weights)
+        n = self.n_scorers
         features = _features(scores)
         start = np.concatenate([self.weights, self.unlisted, [self.intercept]])
         sign = np.where(right, 1.0, -1.0)

@@ -1,0 +1,159 @@
+"""Mixtures of scorers: what they list, how they are pooled, and what the default chooses."""
+
+import random
+
+import numpy as np
+import pytest
+
+import setlearn
+from setlearn import SequenceSetGenerator
+from setlearn.errors import ParameterError
+from setlearn.estimators.mixture_scorer import MixtureScorer
+from setlearn.estimators.mixture_source import SuitedScorer, _suited_networks
+from setlearn.generate import Bounds
+from setlearn.networks import Training, Transducer, Transformer
+from setlearn.rules import Threshold, TopK
+from setlearn.scorers import AnalogyScorer
+from setlearn.scorers.base import InjectedScorer
+from setlearn.trie import END
+from setlearn.vocabulary import Tokeniser, Vocabulary
+from tests.table_scorer import TableScorer
+
+FREE = Bounds(3, 10**9, 10**9)
+QUICK = Training(max_steps=20, evaluate_every=20, verbose=False)
+SMALL = Transducer(width=16, heads=2, layers=1)
+
+
+class Tables(TableScorer):
+    """Takes lists of samples, as estimators pass them."""
+
+    def start(self, X):
+        return super().start(len(X))
+
+
+def verbs(n, seed=0):
+    rng = random.Random(seed)
+    X = ["".join(rng.choices("bdgklmnprst", k=3)) + rng.choice(["a", "e", "at"]) for _ in range(n)]
+    return X, [{x, x + "s", x.removesuffix("e") + "ing"} for x in X]
+
+
+@pytest.fixture
+def tables():
+    vocabulary = Vocabulary(("a", "b"), str, Tokeniser("char"))
+    return [InjectedScorer(Tables(3, seed), vocabulary) for seed in (1, 2)]
+
+
+def path_probability(scorer, sample, sequence):
+    probability = 1.0
+    for depth, choice in enumerate((*sequence, END)):
+        probability *= scorer.scorer.probabilities(sample, sequence[:depth])[choice]
+    return probability
+
+
+def test_all_that_a_part_finds_is_scored_by_all(tables):
+    mixture = MixtureScorer(tables, FREE)
+    X = ["x"] * 4
+    candidates, scores = mixture.candidates(X)
+    ends = np.cumsum(candidates.length)
+    for part, row in zip(tables, scores, strict=True):
+        for k, end in enumerate(ends):
+            sequence = tuple(candidates.tokens[end - candidates.length[k] : end].tolist())
+            expected = path_probability(part, candidates.sample[k], sequence)
+            assert row[k] == pytest.approx(expected)
+    assert np.bincount(candidates.sample).min() > 1
+
+
+def test_membership_of_a_sequence_is_its_pooled_probability(tables):
+    mixture = MixtureScorer(tables, FREE)
+    mixture.pool.weights = np.array([0.8, 0.3])
+    X = ["x"] * 4
+    candidates, scores = mixture.candidates(X)
+    pooled = mixture.pool.pooled(scores)
+    step = mixture.start(X)
+    for k in np.flatnonzero(candidates.length == 1):
+        token = candidates.tokens[candidates.length[:k].sum()]
+        below = mixture.advance(step, candidates.sample[k : k + 1], np.array([token]))
+        assert below.nodes.membership[0, END] == pytest.approx(pooled[k], abs=1e-6)
+
+
+def test_a_network_that_has_learned_little_does_no_harm():
+    X, Y = verbs(120)
+    new, truth = verbs(50, seed=1)
+    parts = [AnalogyScorer(), SMALL]
+    model = SequenceSetGenerator(parts, training=QUICK, random_state=0).fit(X, Y)
+    assert model.score(new, truth) > 0.95
+    assert [epoch["part"] for epoch in model.history_] == [1]
+    assert model.facts()["mixture"][0]["scorer"] == "AnalogyScorer"
+
+
+def test_fast_scorers_learn_from_held_out_samples_in_the_end():
+    X = [f"{k:03d}" for k in range(100)]
+    Y = [{f"answer {k}"} for k in range(100)]
+    model = SequenceSetGenerator(AnalogyScorer(), TopK(1), random_state=0)
+    model.set_params(training=Training(validation=0.2)).fit(X, Y)
+    held_out = [X[k] for k in model.held_out_]
+    judge, inputs, _ = model.rule_samples_
+    assert inputs == held_out
+    known = model.scorer_.scorer.evidence_.n_samples
+    assert (known, judge.scorer.evidence_.n_samples) == (100, 80)
+
+
+def test_the_rule_is_fitted_on_what_has_not_seen_its_samples():
+    X, Y = verbs(120)
+    model = SequenceSetGenerator([AnalogyScorer(), SMALL], training=QUICK, random_state=0)
+    model.fit(X, Y)
+    nodes, _ = model.choice_points()
+    judge, inputs, trie = model.rule_samples_
+    np.testing.assert_array_equal(nodes.membership, judge.score_trees(inputs, trie).membership)
+    assert model.with_rule(Threshold("tuned")).predict(["bake"]) != []
+
+
+def test_saved_and_loaded_it_predicts_the_same(tmp_path):
+    X, Y = verbs(60)
+    model = SequenceSetGenerator([AnalogyScorer(), SMALL], training=QUICK, random_state=0)
+    model.fit(X, Y)
+    setlearn.save(model, tmp_path / "model")
+    again = setlearn.load(tmp_path / "model")
+    assert again.predict_ranked(X[:9], top=5) == model.predict_ranked(X[:9], top=5)
+
+
+def test_networks_share_the_time_and_have_their_own_checkpoints(tmp_path):
+    X, Y = verbs(40)
+    training = Training(max_steps=5, checkpoint=tmp_path / "kept", max_seconds=100, verbose=False)
+    parts = [SMALL, AnalogyScorer(), SMALL]
+    SequenceSetGenerator(parts, training=training, random_state=0).fit(X, Y)
+    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["part-0", "part-2"]
+
+
+def problem_of(X, Y):
+    model = SequenceSetGenerator(random_state=0)
+    return model._read_problem(X, Y, SuitedScorer())
+
+
+def test_the_default_follows_the_data():
+    rng = np.random.RandomState(0)
+    assert _suited_networks(problem_of(*verbs(80)), rng) == ["transducer"]
+    long = ["".join(random.Random(k).choices("abcdefgh", k=30)) for k in range(80)]
+    short = [{x[k % 20 : k % 20 + 2]} for k, x in enumerate(long)]
+    assert _suited_networks(problem_of(long, short), rng) == ["transformer"]
+    words = [x[:5] for x in long]
+    backwards = [{x[::-1]} for x in words]
+    assert _suited_networks(problem_of(words, backwards), rng) == ["transformer", "transducer"]
+
+
+def test_numbers_have_no_analogy():
+    X = np.random.RandomState(0).rand(30, 3)
+    model = SequenceSetGenerator(training=QUICK, random_state=0)
+    model.fit(X, [{"ab"} if row[0] > 0.5 else {"c"} for row in X])
+    assert isinstance(model.scorer_.recipe, Transformer)
+
+
+def test_one_sample_and_empty_sets():
+    for X, Y in ([["ab"], [{"ba"}]], [["ab", "cd"], [set(), set()]]):
+        model = SequenceSetGenerator(training=QUICK, random_state=0).fit(X, Y)
+        assert len(model.predict(["ab", "zz"])) == 2
+
+
+def test_no_parts():
+    with pytest.raises(ParameterError, match="list of these"):
+        SequenceSetGenerator([]).fit(["a"], [{"b"}])
