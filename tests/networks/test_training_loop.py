@@ -10,9 +10,9 @@ import torch
 from torch import nn
 
 from setlearn.errors import DataError, ParameterError, SetlearnError
+from setlearn.networks.optimizers import PlainAdam, PlainAdamW
 from setlearn.networks.runtime import pick_device, seeded
 from setlearn.networks.training_loop import Trainer, _optimizer
-from setlearn.networks.optimizers import PlainAdam, PlainAdamW
 from setlearn.networks.training_settings import TrainingPlan, hold_out
 from tests.networks.small_training import N_ROWS, assert_same_weights, line_trainer, weights_of
 

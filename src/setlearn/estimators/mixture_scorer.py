@@ -27,7 +27,10 @@ DECIMALS = 6
 """Of probabilities: batched in another way, those of networks differ from the 7th on."""
 
 
-@savable(parts={"vocabulary": (Vocabulary,), "pool": (LogOddsPool,), "bounds": (Bounds,)})
+@savable(
+    extra=("vocabulary",),
+    parts={"vocabulary": (Vocabulary,), "pool": (LogOddsPool,), "bounds": (Bounds,)},
+)
 class MixtureScorer(TokenScorer):
     """Several scorers of the same sequences, as one.
 
