@@ -10,7 +10,7 @@ from setlearn.errors import DataError
 from setlearn.experiments.samples import TaskSource
 from setlearn.experiments.systems import LOGISTIC_REGRESSION_ON_DIGITS, RULES, System
 from setlearn.experiments.table import Table
-from setlearn.experiments.tables.tasks import DECODER, LEARNER, SIGMOIDS, TASK1, TASK2
+from setlearn.experiments.tables.tasks import DECODER, LEARNER, SIGMOIDS, TASK1, TASK2, TRANSFORMER
 from setlearn.networks import LSTM, Training
 from setlearn.rules import LambdaCNN, LambdaRNN, Margin
 
@@ -39,7 +39,7 @@ LABELS = replace(
 SEQUENCES = replace(
     TASK2,
     source=TaskSource("substrings", n_samples=60),
-    scorers={DECODER: GENERATOR},
+    scorers={DECODER: GENERATOR, TRANSFORMER: GENERATOR},
     rules=QUICK_RULES,
 )
 

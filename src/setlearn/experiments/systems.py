@@ -19,9 +19,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from setlearn import SequenceSetGenerator, SetClassifier
+from setlearn.estimators.sequence_parameters import default_rule
 from setlearn.experiments.samples import Samples, Split
 from setlearn.learners import SequenceSigmoidNetwork, SetMixture, SigmoidNetwork
-from setlearn.networks import Training
+from setlearn.networks import Training, Transformer
 from setlearn.nodes import BoolArray, Mask, Nodes
 from setlearn.rules import (
     Auto,
@@ -94,7 +95,10 @@ ENCODER_DECODER = SequenceSetGenerator("lstm", training=QUIET)
 
 # The library's defaults.
 MIXTURE = SetClassifier(SetMixture(), "auto", verbose=False)
-TRANSFORMER = SequenceSetGenerator(training=QUIET)
+GENERATOR = SequenceSetGenerator(training=QUIET)
+
+TRANSFORMER = SequenceSetGenerator("transformer", training=QUIET)
+TRANSFORMER_WITH_PAPERS_LOSS = SequenceSetGenerator(Transformer(loss="sequence"), training=QUIET)
 
 # No rule is fitted on their scores, so they need no folds.
 LOGISTIC_REGRESSION = SetClassifier(
@@ -160,6 +164,7 @@ RULES: dict[str, Rule] = {
     "λ-CNN": LambdaCNN(cut="tuned"),
     "mean size": MeanSize(),
     "auto": Auto(),
+    "auto, on sequences": default_rule(gives_marginals=True),
     "λ-set": LambdaSet(cut="tuned"),
     "ExpectedF": ExpectedF(),
     "ExpectedF, joint": ExpectedF(joint=True),
