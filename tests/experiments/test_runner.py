@@ -10,6 +10,7 @@ from setlearn.experiments.cell import ExperimentCell
 from setlearn.experiments.reproduce import ProgressDisplay, seconds_left
 from setlearn.experiments.runner import Outcome, run_cells
 from setlearn.experiments.store import CellStore
+from setlearn.experiments.tables.tasks import DECODER
 from tests.experiments.tiny import SEQUENCES, FailingPredictor, NoSource, Watcher, one_system
 
 
@@ -31,7 +32,7 @@ def test_a_cell_says_all_that_a_report_needs(tiny_run):
     for answer in results["answers"].values():
         assert answer["metrics"]["mean_f1"] is not None
         assert sum(answer["sizes"]) == 18
-    [scorer] = results["scorers"].values()
+    scorer = results["scorers"][DECODER]
     assert scorer["history"][-1]["step"] == 10
     assert [gap["depth"] for gap in scorer["gaps"]] == list(range(len(scorer["gaps"])))
     assert not tiny_run[2][1].results["examples"]  # split 0 is enough
