@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
+from scipy.optimize import brentq
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
@@ -47,6 +48,9 @@ DECIMALS = 10
 
 LEAST_SAMPLES = 8
 """With fewer samples the weights are not learned."""
+
+LEAST_OUTCOMES = 10
+"""With fewer right or fewer wrong candidates only the weight of the constant 1 is learned."""
 
 MOST_IN_FOLDS = 6000
 """With more samples a part is held out once, instead of all in turn."""
@@ -174,10 +178,8 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
         self.vowels_ = vowels_of(stems)
         self.largest_ = max(map(len, sets), default=0)
         samples = self._samples(inputs, labels)
-        weights = self._learned_weights(samples, sets, rng)
-        evidence = Evidence.fit(samples, self.smoothing, self.penalty, rng)
-        self.weights_ = evidence.default_weights() if weights is None else weights
-        self.evidence_ = evidence
+        self.weights_ = self._learned_weights(samples, sets, rng)
+        self.evidence_ = Evidence.fit(samples, self.smoothing, self.penalty, rng)
         return self
 
     def candidates(self, X: Any) -> list[list[Candidate]]:
@@ -304,11 +306,8 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
 
     def _learned_weights(
         self, samples: Samples, sets: list[frozenset[Numbers]], rng: np.random.RandomState
-    ) -> FloatArray | None:
-        """The weight of each kind of evidence, learned from samples that it is not taken from.
-
-        None if there is nothing to learn from.
-        """
+    ) -> FloatArray:
+        """The weight of each kind of evidence, learned from samples that it is not taken from."""
         features, right = [], []
         for train, test in _folds(len(samples), rng):
             evidence = Evidence.fit(samples.take(train), self.smoothing, self.penalty, rng)
@@ -317,9 +316,12 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
                 elements = sets[test[row]]
                 features.append(values)
                 right += [y in elements if y else not elements for y in sequences]
-        if len(set(right)) < 2:
-            return None
-        return _logistic_weights(np.concatenate(features), np.array(right))
+        if not features:
+            return samples.default_weights()
+        outcomes = np.array(right)
+        if min(outcomes.sum(), (~outcomes).sum()) < LEAST_OUTCOMES:
+            return shifted(samples.default_weights(), np.concatenate(features), outcomes)
+        return _logistic_weights(np.concatenate(features), outcomes)
 
     def _gathered(
         self, evidence: Evidence, inputs: Sequence[Numbers], keys: Sequence[InputKeys]
@@ -382,6 +384,14 @@ def _folds(n_samples: int, rng: np.random.RandomState) -> Iterator[tuple[IntArra
         held_out[order[fold::n_folds]] = True
         asked = np.sort(order[fold::n_folds][: MOST_HELD_OUT // n_folds])
         yield np.flatnonzero(~held_out), asked
+
+
+def shifted(weights: FloatArray, features: FloatArray, right: BoolArray) -> FloatArray:
+    """The weights with a constant at which as many candidates are expected as were right."""
+    scores = features @ weights[:-1]
+    share = (right.sum() + 0.5) / (len(right) + 1)
+    shift = brentq(lambda constant: expit(scores + constant).mean() - share, -50, 50)
+    return np.append(weights[:-1], shift)
 
 
 def _logistic_weights(features: FloatArray, right: BoolArray) -> FloatArray:

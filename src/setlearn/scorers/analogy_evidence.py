@@ -186,6 +186,19 @@ class Samples:
             self.places,
         )
 
+    def default_weights(self) -> FloatArray:
+        """Weights of evidence where none are learned: the share among inputs with the same ending.
+
+        Returns
+        -------
+        array
+            One weight per kind of evidence, the last one of the constant 1.
+        """
+        n_kinds = len(self.keys[0].chains) + len(self.places) * N_KINDS + 9
+        weights = np.zeros(n_kinds + 1)
+        weights[0] = 1.0
+        return weights
+
 
 @savable()
 @dataclass(frozen=True, slots=True, eq=False)
@@ -236,13 +249,6 @@ class Evidence:
             drop_count,
             len(samples),
         )
-
-    def default_weights(self) -> FloatArray:
-        """Weights where none can be learned: the share among inputs with the same ending."""
-        n_kinds = len(self.chains) + len(self.substitution.positions) * N_KINDS + 9
-        weights = np.zeros(n_kinds + 1)
-        weights[0] = 1.0
-        return weights
 
     def score(self, X: Sequence[Numbers], keys: Sequence[InputKeys]) -> list[FloatArray]:
         """Score all operations for inputs.
