@@ -26,6 +26,7 @@ from setlearn.scorers.edit_operations import Add, Layout, Numbers, Operation
 from setlearn.scorers.input_keys import InputKeys, describe, drop_key, vowels_of
 from setlearn.scorers.operation_learning import learn_operations
 from setlearn.scorers.substitution import Substitution
+from setlearn.scorers.token_roles import TokenRoles
 from setlearn.sequence_inputs import is_numeric, token_lists
 from setlearn.trie import END, Trie
 from setlearn.vocabulary import Tokeniser, Vocabulary
@@ -297,12 +298,15 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
             made = [(k, self.layout_.apply(self.operations_[k], x)) for k in used]
             used_keys = (drop_key(k, result[1]) for k, result in made if result is not None)
             drops.append(array("Q", used_keys))
-        constants = np.zeros(len(self.operations_), dtype=np.intp)
-        for index, operation in enumerate(self.operations_):
-            if len(operation) == 1 and isinstance(operation[0], Add):
-                constants[index] = operation[0].tokens[0] if len(operation[0].tokens) == 1 else 0
+        answers = [
+            tuple(token for part in operation if isinstance(part, Add) for token in part.tokens)
+            if all(isinstance(part, Add) for part in operation)
+            else ()
+            for operation in self.operations_
+        ]
         places = Substitution.places(inputs)
-        return Samples(inputs, self._keys(inputs), labels, drops, constants, places)
+        has_roles = TokenRoles.apply_to(inputs, labels, answers)
+        return Samples(inputs, self._keys(inputs), labels, drops, answers, places, has_roles)
 
     def _learned_weights(
         self, samples: Samples, sets: list[frozenset[Numbers]], rng: np.random.RandomState
@@ -331,7 +335,7 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
         for begin in range(0, len(inputs), BATCH):
             batch = inputs[begin : begin + BATCH]
             scores = evidence.score(batch, keys[begin : begin + BATCH])
-            rough = np.sum(scores[: Evidence.N_STRONG], axis=0)
+            rough = evidence.rough(scores)
             for row, x in enumerate(batch):
                 best = np.argsort(-rough[row], kind="stable")[: 2 * most]
                 made = self._applied(best, x, most)

@@ -19,6 +19,7 @@ from setlearn.savable import savable
 from setlearn.scorers.edit_operations import Numbers
 from setlearn.scorers.input_keys import InputKeys, Keys, drop_key
 from setlearn.scorers.substitution import N_KINDS, Substitution
+from setlearn.scorers.token_roles import N_ROLE_KINDS, TokenRoles
 
 __all__ = [
     "Backoff",
@@ -168,8 +169,9 @@ class Samples:
     keys: list[InputKeys]
     labels: sparse.csr_array  # (n_samples, n_operations)
     drops: list[Keys]  # for each sample, the `drop_key` of the operations that it uses
-    constants: IntArray  # (n_operations,) the token that is all that an operation adds, or 0
+    answers: list[Numbers]  # for each operation the tokens it adds if it copies nothing, or ()
     places: tuple[int, ...]  # the positions whose tokens are compared
+    has_roles: bool  # whether the roles of tokens are compared
 
     def __len__(self) -> int:
         return len(self.inputs)
@@ -182,8 +184,9 @@ class Samples:
             [self.keys[i] for i in numbers],
             self.labels[rows],
             [self.drops[i] for i in numbers],
-            self.constants,
+            self.answers,
             self.places,
+            self.has_roles,
         )
 
     def default_weights(self) -> FloatArray:
@@ -195,6 +198,7 @@ class Samples:
             One weight per kind of evidence, the last one of the constant 1.
         """
         n_kinds = len(self.keys[0].chains) + len(self.places) * N_KINDS + 9
+        n_kinds += N_ROLE_KINDS * self.has_roles
         weights = np.zeros(n_kinds + 1)
         weights[0] = 1.0
         return weights
@@ -208,6 +212,7 @@ class Evidence:
     chains: tuple[Backoff, ...]
     ridge: Ridge
     substitution: Substitution
+    roles: TokenRoles | None
     frequency: FloatArray  # (n_operations,) samples that use each operation
     drop_keys: IntArray  # (m,) sorted: operations together with the tokens that they dropped
     drop_count: IntArray  # (m,)
@@ -240,10 +245,15 @@ class Evidence:
             for k in range(len(keys[0].chains))
         )
         drop_keys, drop_count = np.unique(_flat(samples.drops), return_counts=True)
+        constants = np.array([a[0] if len(a) == 1 else 0 for a in samples.answers], dtype=np.intp)
+        roles = None
+        if samples.has_roles:
+            roles = TokenRoles.fit(samples.inputs, labels, samples.answers, rng)
         return cls(
             chains,
             Ridge.fit([key.features for key in keys], labels, penalty, rng),
-            Substitution.fit(samples.inputs, labels, samples.constants, samples.places),
+            Substitution.fit(samples.inputs, labels, constants, samples.places),
+            roles,
             labels.sum(axis=0).astype(np.float64),
             drop_keys,
             drop_count,
@@ -274,7 +284,14 @@ class Evidence:
             *(by_ending, *others[:2], ridge, *others[2:]),
             *(np.broadcast_to(rare, share.shape), exact, seen / 4, (depth - seen) / 4),
             *self.substitution.score(X, share),
+            *(self.roles.score(X, share) if self.roles else ()),
         ]
+
+    def rough(self, scores: list[FloatArray]) -> FloatArray:
+        """A first guess from all scores, (n, n_operations), by which candidates are chosen."""
+        strong = scores[: self.N_STRONG] + (scores[-N_ROLE_KINDS:] if self.roles else [])
+        total: FloatArray = np.sum(strong, axis=0)
+        return total
 
     def features(
         self, scores: list[FloatArray], groups: list[list[tuple[int, Numbers | None]]]
