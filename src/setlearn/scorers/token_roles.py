@@ -32,16 +32,17 @@ CONSTANT_SHARE = 0.5
 ABSENT = 0
 """What shorter inputs have at the positions that they lack; no token has this number."""
 
-POWER = 6
-"""Of similarities in votes: the samples that are most alike decide."""
+POWERS = (2, 6)
+"""Of similarities in votes. With a high power the samples that are most alike decide; the more
+positions there are, the lower is the best power."""
 
 LEAST_SIMILARITY = 0.01
 COMMON = 0.1
 """The similarity that any two tokens have in the ridge regression."""
 
 PENALTY = 0.1
-N_ROLE_KINDS = 2
-"""How many scores there are: one of votes, one of a ridge regression."""
+N_ROLE_KINDS = len(POWERS) + 1
+"""How many scores there are: those of votes, and one of a ridge regression."""
 
 
 @savable()
@@ -128,20 +129,24 @@ class TokenRoles:
         Returns
         -------
         list of arrays of shape (n, n_operations)
-            Log-odds of the share among samples by similarity, and the ridge regression's
-            prediction.
+            Log-odds of the share among samples, weighted by powers of their similarity, and the
+            prediction of the ridge regression.
         """
         longest = self.inputs.shape[1]
         padded = _padded([x[:longest] for x in X], longest)
         place = np.minimum(np.searchsorted(self.token, padded), len(self.token) - 1)
         asked = np.where(self.token[place] == padded, place, len(self.token))
-        votes = _product(self.similarity, LEAST_SIMILARITY, asked, self.inputs) ** POWER
-        votes /= votes.sum(axis=1, keepdims=True)
-        shares = 0.98 * (self.labels.T @ votes.T).T + 0.01 * otherwise + 0.002
+        alike = _product(self.similarity, LEAST_SIMILARITY, asked, self.inputs)
+        scores = []
+        for power in POWERS:
+            votes = alike**power
+            votes /= votes.sum(axis=1, keepdims=True)
+            shares = 0.98 * (self.labels.T @ votes.T).T + 0.01 * otherwise + 0.002
+            scores.append(np.log(shares / (1 - shares)))
         kernel = _product(self.similarity, COMMON, asked, self.inputs[self.part])
         # One input at a time, so that rounding does not depend on what is asked together.
         ridge = np.array([self.mean + row @ self.weights for row in kernel])
-        return [np.log(shares / (1 - shares)), 4 * np.clip(ridge, -0.2, 1.2)]
+        return [*scores, 4 * np.clip(ridge, -0.2, 1.2)]
 
 
 def _padded(X: Sequence[Numbers], longest: int) -> IntArray:
