@@ -341,7 +341,9 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
                 made = self._applied(best, x, most)
                 if made:
                     values = [score[row] for score in scores]
-                    yield begin + row, list(made), evidence.features(values, list(made.values()))
+                    endings = keys[begin + row].chains[0]
+                    features = evidence.features(endings, values, list(made.values()))
+                    yield begin + row, list(made), features
 
     def _applied(
         self, operations: IntArray, x: Numbers, most: int

@@ -18,6 +18,7 @@ from setlearn.nodes import FloatArray, IntArray
 from setlearn.savable import savable
 from setlearn.scorers.edit_operations import Numbers
 from setlearn.scorers.input_keys import InputKeys, Keys, drop_key
+from setlearn.scorers.paradigms import Paradigms
 from setlearn.scorers.substitution import N_KINDS, Substitution
 from setlearn.scorers.token_roles import N_ROLE_KINDS, TokenRoles
 
@@ -197,7 +198,7 @@ class Samples:
         array
             One weight per kind of evidence, the last one of the constant 1.
         """
-        n_kinds = len(self.keys[0].chains) + len(self.places) * N_KINDS + 9
+        n_kinds = len(self.keys[0].chains) + len(self.places) * N_KINDS + 10
         n_kinds += N_ROLE_KINDS * self.has_roles
         weights = np.zeros(n_kinds + 1)
         weights[0] = 1.0
@@ -213,6 +214,7 @@ class Evidence:
     ridge: Ridge
     substitution: Substitution
     roles: TokenRoles | None
+    paradigms: Paradigms
     frequency: FloatArray  # (n_operations,) samples that use each operation
     drop_keys: IntArray  # (m,) sorted: operations together with the tokens that they dropped
     drop_count: IntArray  # (m,)
@@ -254,6 +256,7 @@ class Evidence:
             Ridge.fit([key.features for key in keys], labels, penalty, rng),
             Substitution.fit(samples.inputs, labels, constants, samples.places),
             roles,
+            Paradigms.fit(samples.drops, [key.chains[0] for key in keys], smoothing),
             labels.sum(axis=0).astype(np.float64),
             drop_keys,
             drop_count,
@@ -294,14 +297,19 @@ class Evidence:
         return total
 
     def features(
-        self, scores: list[FloatArray], groups: list[list[tuple[int, Numbers | None]]]
+        self,
+        chain: Keys,
+        scores: list[FloatArray],
+        groups: list[list[tuple[int, Numbers | None]]],
     ) -> FloatArray:
         """The evidence for candidates.
 
         Parameters
         ----------
+        chain : Keys
+            The keys of one input's endings.
         scores : list of arrays of shape (n_operations,)
-            From `score`, for one input.
+            From `score`, for this input.
         groups : list of list of tuples
             For each candidate, the operations that lead to it, with the tokens that each drops.
 
@@ -319,9 +327,11 @@ class Evidence:
         dropped = np.zeros(len(keys))
         dropped[known] = self.drop_count[place[known]]
         usual = np.log((dropped + 0.1) / (self.frequency[operation] + 0.1))
+        together = logits(self.paradigms.shares(chain, keys))
         columns = np.column_stack(
             [
                 *(score[operation] for score in scores),
+                np.where(np.isnan(together), scores[0][operation], together),
                 np.where(constant, 0.0, usual),
                 (dropped > 0) | constant,
             ]
