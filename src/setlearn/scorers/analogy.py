@@ -64,9 +64,10 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
     Each training element is explained by operations: a constant, or an edit of the input such as
     "copy all but the last token, add i, n, g". For a new input, the operations of the training
     data are applied to it. How probable each result is depends on what the inputs with the same
-    last tokens, first tokens, context and sounds did, on a ridge regression, and, for short
-    inputs, on what the samples did that differ in a single token. A logistic regression on
-    out-of-fold evidence turns all this into a calibrated probability.
+    last tokens, first tokens, context and sounds did, on what the samples did all of whose
+    operations apply, and on a ridge regression. For short inputs it also depends on what the
+    samples did that differ in a single token, or whose tokens play similar roles. A logistic
+    regression on out-of-fold evidence turns all this into a calibrated probability.
 
     It needs few samples and little time, and is at its best on inflection and on closed
     catalogues of answers. Where outputs are neither edits of the input nor answers seen before,

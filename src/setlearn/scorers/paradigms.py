@@ -1,8 +1,8 @@
 """Evidence from paradigms: all that a sample does, taken together.
 
-"Add d" is right for "bake", but only together with "drop e, add ing". That does not apply to
-"talk", so what "bake" did says nothing about "talk", although each verb shares its ending with no
-other one.
+"baked" is "bake" with a d, and "baking" is "bake" with ing in place of e. The second operation
+cannot be applied to "talk", which has no e to drop. So "bake" is no model for "talk" at all, and
+what it did is no evidence for "talkd".
 """
 
 from __future__ import annotations
@@ -62,24 +62,19 @@ class Paradigms:
         if len(frequent) > FEW_PARADIGMS:
             frequent = [pair for pair in frequent if pair[1] > 1] or frequent[:FEW_PARADIGMS]
         number = {paradigm: index for index, (paradigm, _) in enumerate(frequent) if paradigm}
-        steps = np.unique(np.array([s for paradigm in number for s in paradigm], dtype=np.uint64))
-        size = [len(paradigm) for paradigm in number]
-        column = np.searchsorted(steps, [s for paradigm in number for s in paradigm])
-        row = np.repeat(list(number.values()), size).astype(np.intp)
+        flat = np.array([step for paradigm in number for step in paradigm], dtype=np.uint64)
+        steps, column = np.unique(flat, return_inverse=True)
+        row = np.repeat(np.array([*number.values()], dtype=np.intp), [*map(len, number)])
         shape = (len(frequent), len(steps))
         has = sparse.csr_array((np.ones(len(row)), (row, column)), shape=shape)
-        pairs = [
-            (key, number[paradigm])
-            for paradigm, chain in zip(of_sample, chains, strict=True)
-            if paradigm in number
-            for key in chain
-        ]
-        of_key = np.array([key for key, _ in pairs], dtype=np.uint64)
-        keys, place = np.unique(of_key, return_inverse=True)
-        columns = np.array([paradigm for _, paradigm in pairs], dtype=np.intp)
-        count = sparse.csr_array(
-            (np.ones(len(place)), (place, columns)), shape=(len(keys), len(frequent))
+        counted = [i for i, paradigm in enumerate(of_sample) if paradigm in number]
+        own = [np.asarray(chains[i], dtype=np.uint64) for i in counted]
+        keys, row = np.unique(np.concatenate([np.empty(0, np.uint64), *own]), return_inverse=True)
+        column = np.repeat(
+            np.array([number[of_sample[i]] for i in counted], dtype=np.intp), [*map(len, own)]
         )
+        shape = (len(keys), len(frequent))
+        count = sparse.csr_array((np.ones(len(row)), (row, column)), shape=shape)
         return cls(steps, has, keys, count, smoothing)
 
     def shares(self, chain: Keys, steps: IntArray) -> FloatArray:

@@ -103,8 +103,11 @@ class TokenRoles:
         TokenRoles
         """
         padded = _padded(X, max(map(len, X)))
-        token, flat = np.unique(padded, return_inverse=True)
-        inputs = flat.reshape(padded.shape)
+        token = np.unique(padded)
+        # A token that was in answers only may be in an input later.
+        everywhere = np.union1d(token, [t for answer in answers for t in answer]).astype(np.intp)
+        token = everywhere if len(everywhere) <= MOST_TOKENS else token
+        inputs = np.searchsorted(token, padded)
         similarity = np.zeros((len(token) + 1, len(token) + 1), dtype=np.float32)
         similarity[:-1, :-1] = _similarity(_role_counts(token, inputs, labels, answers))
         part = np.arange(len(X))
