@@ -69,3 +69,20 @@ def test_very_long_sequences_are_constants():
     layout, labels = learn_operations([x, x[:5]], [{x}, {x[:5]}], None)
     assert labels[0][0] == (Add(x),)
     assert layout.apply(labels[1][0], x[:4]) is not None
+
+
+def test_a_copy_by_chance_is_not_believed_because_it_explains_what_others_explain_better():
+    """The d of "decided" is its first letter, as the s of "skis" is, but "add s" explains that."""
+    nouns = ["ski", "sofa", "star", "sun", "cat", "dog", "pea", "tree"]
+    pairs = {noun: [f"{noun}s"] for noun in nouns} | {"decide": ["decided"], "bake": ["baked"]}
+    layout, labels = learned(pairs)
+    assert applied(layout, labels[8], "promise") == {"promised"}
+
+
+def test_a_short_copy_is_counted_from_the_end_of_the_input():
+    """Both adjectives have five letters, and the copied first letters of others recur."""
+    nouns = ["dad", "pope", "sofa", "statue", "bed", "umbrella", "cat", "dog"]
+    pairs = {noun: [f"{noun}{noun[:2]}"] for noun in nouns}
+    pairs |= {"baggy": ["baggier"], "lucky": ["luckier"]}
+    layout, labels = learned(pairs)
+    assert applied(layout, labels[8], "stingy") == {"stingier"}

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
+from scipy.optimize import brentq
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
@@ -25,6 +26,7 @@ from setlearn.scorers.edit_operations import Add, Layout, Numbers, Operation
 from setlearn.scorers.input_keys import InputKeys, describe, drop_key, vowels_of
 from setlearn.scorers.operation_learning import learn_operations
 from setlearn.scorers.substitution import Substitution
+from setlearn.scorers.token_roles import TokenRoles
 from setlearn.sequence_inputs import is_numeric, token_lists
 from setlearn.trie import END, Trie
 from setlearn.vocabulary import Tokeniser, Vocabulary
@@ -48,6 +50,9 @@ DECIMALS = 10
 LEAST_SAMPLES = 8
 """With fewer samples the weights are not learned."""
 
+LEAST_OUTCOMES = 10
+"""With fewer right or fewer wrong candidates only the weight of the constant 1 is learned."""
+
 MOST_IN_FOLDS = 6000
 """With more samples a part is held out once, instead of all in turn."""
 
@@ -59,9 +64,10 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
     Each training element is explained by operations: a constant, or an edit of the input such as
     "copy all but the last token, add i, n, g". For a new input, the operations of the training
     data are applied to it. How probable each result is depends on what the inputs with the same
-    last tokens, first tokens, context and sounds did, on a ridge regression, and, for short
-    inputs, on what the samples did that differ in a single token. A logistic regression on
-    out-of-fold evidence turns all this into a calibrated probability.
+    last tokens, first tokens, context and sounds did, on what the samples did all of whose
+    operations apply, and on a ridge regression. For short inputs it also depends on what the
+    samples did that differ in a single token, or whose tokens play similar roles. A logistic
+    regression on out-of-fold evidence turns all this into a calibrated probability.
 
     It needs few samples and little time, and is at its best on inflection and on closed
     catalogues of answers. Where outputs are neither edits of the input nor answers seen before,
@@ -175,10 +181,8 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
         self.vowels_ = vowels_of(stems)
         self.largest_ = max(map(len, sets), default=0)
         samples = self._samples(inputs, labels)
-        weights = self._learned_weights(samples, sets, rng)
-        evidence = Evidence.fit(samples, self.smoothing, self.penalty, rng)
-        self.weights_ = evidence.default_weights() if weights is None else weights
-        self.evidence_ = evidence
+        self.weights_ = self._learned_weights(samples, sets, rng)
+        self.evidence_ = Evidence.fit(samples, self.smoothing, self.penalty, rng)
         return self
 
     def candidates(self, X: Any) -> list[list[Candidate]]:
@@ -296,20 +300,20 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
             made = [(k, self.layout_.apply(self.operations_[k], x)) for k in used]
             used_keys = (drop_key(k, result[1]) for k, result in made if result is not None)
             drops.append(array("Q", used_keys))
-        constants = np.zeros(len(self.operations_), dtype=np.intp)
-        for index, operation in enumerate(self.operations_):
-            if len(operation) == 1 and isinstance(operation[0], Add):
-                constants[index] = operation[0].tokens[0] if len(operation[0].tokens) == 1 else 0
+        answers = [
+            tuple(token for part in operation if isinstance(part, Add) for token in part.tokens)
+            if all(isinstance(part, Add) for part in operation)
+            else ()
+            for operation in self.operations_
+        ]
         places = Substitution.places(inputs)
-        return Samples(inputs, self._keys(inputs), labels, drops, constants, places)
+        has_roles = TokenRoles.apply_to(inputs, labels, answers)
+        return Samples(inputs, self._keys(inputs), labels, drops, answers, places, has_roles)
 
     def _learned_weights(
         self, samples: Samples, sets: list[frozenset[Numbers]], rng: np.random.RandomState
-    ) -> FloatArray | None:
-        """The weight of each kind of evidence, learned from samples that it is not taken from.
-
-        None if there is nothing to learn from.
-        """
+    ) -> FloatArray:
+        """The weight of each kind of evidence, learned from samples that it is not taken from."""
         features, right = [], []
         for train, test in _folds(len(samples), rng):
             evidence = Evidence.fit(samples.take(train), self.smoothing, self.penalty, rng)
@@ -318,9 +322,12 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
                 elements = sets[test[row]]
                 features.append(values)
                 right += [y in elements if y else not elements for y in sequences]
-        if len(set(right)) < 2:
-            return None
-        return _logistic_weights(np.concatenate(features), np.array(right))
+        if not features:
+            return samples.default_weights()
+        outcomes = np.array(right)
+        if min(outcomes.sum(), (~outcomes).sum()) < LEAST_OUTCOMES:
+            return shifted(samples.default_weights(), np.concatenate(features), outcomes)
+        return _logistic_weights(np.concatenate(features), outcomes)
 
     def _gathered(
         self, evidence: Evidence, inputs: Sequence[Numbers], keys: Sequence[InputKeys]
@@ -330,13 +337,15 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
         for begin in range(0, len(inputs), BATCH):
             batch = inputs[begin : begin + BATCH]
             scores = evidence.score(batch, keys[begin : begin + BATCH])
-            rough = np.sum(scores[: Evidence.N_STRONG], axis=0)
+            rough = evidence.rough(scores)
             for row, x in enumerate(batch):
                 best = np.argsort(-rough[row], kind="stable")[: 2 * most]
                 made = self._applied(best, x, most)
                 if made:
                     values = [score[row] for score in scores]
-                    yield begin + row, list(made), evidence.features(values, list(made.values()))
+                    endings = keys[begin + row].chains[0]
+                    features = evidence.features(endings, values, list(made.values()))
+                    yield begin + row, list(made), features
 
     def _applied(
         self, operations: IntArray, x: Numbers, most: int
@@ -383,6 +392,14 @@ def _folds(n_samples: int, rng: np.random.RandomState) -> Iterator[tuple[IntArra
         held_out[order[fold::n_folds]] = True
         asked = np.sort(order[fold::n_folds][: MOST_HELD_OUT // n_folds])
         yield np.flatnonzero(~held_out), asked
+
+
+def shifted(weights: FloatArray, features: FloatArray, right: BoolArray) -> FloatArray:
+    """The weights with a constant at which as many candidates are expected as were right."""
+    scores = features @ weights[:-1]
+    share = (right.sum() + 0.5) / (len(right) + 1)
+    shift = brentq(lambda constant: expit(scores + constant).mean() - share, -50, 50)
+    return np.append(weights[:-1], shift)
 
 
 def _logistic_weights(features: FloatArray, right: BoolArray) -> FloatArray:

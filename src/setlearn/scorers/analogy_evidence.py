@@ -18,7 +18,9 @@ from setlearn.nodes import FloatArray, IntArray
 from setlearn.savable import savable
 from setlearn.scorers.edit_operations import Numbers
 from setlearn.scorers.input_keys import InputKeys, Keys, drop_key
+from setlearn.scorers.paradigms import Paradigms
 from setlearn.scorers.substitution import N_KINDS, Substitution
+from setlearn.scorers.token_roles import N_ROLE_KINDS, TokenRoles
 
 __all__ = [
     "Backoff",
@@ -168,8 +170,9 @@ class Samples:
     keys: list[InputKeys]
     labels: sparse.csr_array  # (n_samples, n_operations)
     drops: list[Keys]  # for each sample, the `drop_key` of the operations that it uses
-    constants: IntArray  # (n_operations,) the token that is all that an operation adds, or 0
+    answers: list[Numbers]  # for each operation the tokens it adds if it copies nothing, or ()
     places: tuple[int, ...]  # the positions whose tokens are compared
+    has_roles: bool  # whether the roles of tokens are compared
 
     def __len__(self) -> int:
         return len(self.inputs)
@@ -182,9 +185,24 @@ class Samples:
             [self.keys[i] for i in numbers],
             self.labels[rows],
             [self.drops[i] for i in numbers],
-            self.constants,
+            self.answers,
             self.places,
+            self.has_roles,
         )
+
+    def default_weights(self) -> FloatArray:
+        """Weights of evidence where none are learned: the share among inputs with the same ending.
+
+        Returns
+        -------
+        array
+            One weight per kind of evidence, the last one of the constant 1.
+        """
+        n_kinds = len(self.keys[0].chains) + len(self.places) * N_KINDS + 10
+        n_kinds += N_ROLE_KINDS * self.has_roles
+        weights = np.zeros(n_kinds + 1)
+        weights[0] = 1.0
+        return weights
 
 
 @savable()
@@ -195,6 +213,8 @@ class Evidence:
     chains: tuple[Backoff, ...]
     ridge: Ridge
     substitution: Substitution
+    roles: TokenRoles | None
+    paradigms: Paradigms
     frequency: FloatArray  # (n_operations,) samples that use each operation
     drop_keys: IntArray  # (m,) sorted: operations together with the tokens that they dropped
     drop_count: IntArray  # (m,)
@@ -227,22 +247,21 @@ class Evidence:
             for k in range(len(keys[0].chains))
         )
         drop_keys, drop_count = np.unique(_flat(samples.drops), return_counts=True)
+        constants = np.array([a[0] if len(a) == 1 else 0 for a in samples.answers], dtype=np.intp)
+        roles = None
+        if samples.has_roles:
+            roles = TokenRoles.fit(samples.inputs, labels, samples.answers, rng)
         return cls(
             chains,
             Ridge.fit([key.features for key in keys], labels, penalty, rng),
-            Substitution.fit(samples.inputs, labels, samples.constants, samples.places),
+            Substitution.fit(samples.inputs, labels, constants, samples.places),
+            roles,
+            Paradigms.fit(samples.drops, [key.chains[0] for key in keys], smoothing),
             labels.sum(axis=0).astype(np.float64),
             drop_keys,
             drop_count,
             len(samples),
         )
-
-    def default_weights(self) -> FloatArray:
-        """Weights where none can be learned: the share among inputs with the same ending."""
-        n_kinds = len(self.chains) + len(self.substitution.positions) * N_KINDS + 9
-        weights = np.zeros(n_kinds + 1)
-        weights[0] = 1.0
-        return weights
 
     def score(self, X: Sequence[Numbers], keys: Sequence[InputKeys]) -> list[FloatArray]:
         """Score all operations for inputs.
@@ -268,17 +287,29 @@ class Evidence:
             *(by_ending, *others[:2], ridge, *others[2:]),
             *(np.broadcast_to(rare, share.shape), exact, seen / 4, (depth - seen) / 4),
             *self.substitution.score(X, share),
+            *(self.roles.score(X, share) if self.roles else ()),
         ]
 
+    def rough(self, scores: list[FloatArray]) -> FloatArray:
+        """A first guess from all scores, (n, n_operations), by which candidates are chosen."""
+        strong = scores[: self.N_STRONG] + (scores[-N_ROLE_KINDS:] if self.roles else [])
+        total: FloatArray = np.sum(strong, axis=0)
+        return total
+
     def features(
-        self, scores: list[FloatArray], groups: list[list[tuple[int, Numbers | None]]]
+        self,
+        chain: Keys,
+        scores: list[FloatArray],
+        groups: list[list[tuple[int, Numbers | None]]],
     ) -> FloatArray:
         """The evidence for candidates.
 
         Parameters
         ----------
+        chain : Keys
+            The keys of one input's endings.
         scores : list of arrays of shape (n_operations,)
-            From `score`, for one input.
+            From `score`, for this input.
         groups : list of list of tuples
             For each candidate, the operations that lead to it, with the tokens that each drops.
 
@@ -296,9 +327,11 @@ class Evidence:
         dropped = np.zeros(len(keys))
         dropped[known] = self.drop_count[place[known]]
         usual = np.log((dropped + 0.1) / (self.frequency[operation] + 0.1))
+        together = logits(self.paradigms.shares(chain, keys))
         columns = np.column_stack(
             [
                 *(score[operation] for score in scores),
+                np.where(np.isnan(together), scores[0][operation], together),
                 np.where(constant, 0.0, usual),
                 (dropped > 0) | constant,
             ]

@@ -91,27 +91,34 @@ def learn_operations(
     # A way of counting positions is preferred if its operations often recur.
     recurs: Counter[int] = Counter()
     for sample in counted.values():
-        for ways in (w for parts in sample for part in parts for w in part):
+        for ways in (ways for near, _ in sample for ways in near):
             recurs.update(way for way, operation in enumerate(ways) if support[operation] > 1)
 
     def best_way(ways: list[Operation]) -> Operation:
         return max(enumerate(ways), key=lambda w: (support[w[1]], recurs[w[0]], -w[0]))[1]
 
     constants: Counter[Operation] = Counter((Add(y),) for elements in Y for y in elements)
-    labels = []
+    chosen = []
     for k, (x, elements) in enumerate(zip(X, Y, strict=True)):
         sample = counted.pop(k) if k in counted else anchors.explanations(x, elements)
-        operations: dict[Operation, None] = {} if elements else {(): None}
-        for y, (near, far) in zip(sorted(elements), sample, strict=True):
+        for near, far in sample:
             usual = [best_way(ways) for ways in near if ways]
             # Copies that may be there by chance must explain more than the simplest operation.
             least = support[usual[0]] if usual else 0
-            chosen = {o for o in usual if support[o] >= least}
-            chosen |= {o for o in (best_way(w) for w in far if w) if support[o] > least}
-            best = sorted(chosen, key=lambda o: (-support[o], len(o), o))[:MOST_PER_ELEMENT]
-            if constants[(Add(y),)] > 1 or not best:
-                best.append((Add(y),))
-            operations.update(dict.fromkeys(best))
+            best = {o: False for o in usual if support[o] >= least}
+            best |= {o: True for o in (best_way(w) for w in far if w) if support[o] > least}
+            order = sorted(best, key=lambda o: (-support[o], len(o), o))[:MOST_PER_ELEMENT]
+            chosen.append([(o, usual[0] if usual and best[o] else None) for o in order])
+    # And more of those elements that other operations do not explain better.
+    explains = Counter(operation for element in chosen for operation, _ in element)
+    labels, remaining = [], iter(chosen)
+    for elements in Y:
+        operations: dict[Operation, None] = {} if elements else {(): None}
+        for y in sorted(elements):
+            kept = [o for o, rival in next(remaining) if not rival or explains[o] > explains[rival]]
+            if constants[(Add(y),)] > 1 or not kept:
+                kept.append((Add(y),))
+            operations.update(dict.fromkeys(kept))
         labels.append(list(operations))
     return anchors.layout, labels
 
