@@ -32,6 +32,9 @@ ROOM = 4
 LEAST_WIDTH = 16
 """Prefixes of each length that a predicted set may have at least."""
 
+LONGER = 4
+"""One token for so many tokens of the longest sequence, and one more, may be added to it."""
+
 LEAST_SIZE = 64
 """Sequences that a predicted set may have at least, if training sets are not larger."""
 
@@ -146,13 +149,15 @@ def check_lengths(sets: LabelSets, vocabulary: Vocabulary, max_length: int | Non
                 )
 
 
-def learned_bounds(trie: Trie) -> Bounds:
+def learned_bounds(trie: Trie, *, longer: bool = False) -> Bounds:
     """Bounds from training trees: the longest sequence, the largest set, the widest level.
 
     Parameters
     ----------
     trie : Trie
         The trees of the training sets.
+    longer : bool, default=False
+        Whether sequences may be somewhat longer than any that was seen.
 
     Returns
     -------
@@ -161,6 +166,7 @@ def learned_bounds(trie: Trie) -> Bounds:
     longest = max(int(trie.depth.max()), 1)
     widest = int(np.bincount(trie.sample * (longest + 1) + trie.depth).max())
     width = max(ROOM * widest, LEAST_WIDTH)
+    longest += longer * (longest // LONGER + 1)
     max_size = max(2 * int(trie.set_sizes().max()), LEAST_SIZE)
     return Bounds(longest, max_size, width * (longest + 1))
 

@@ -63,7 +63,8 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         How texts are split into tokens; a pair is for inputs and for elements. Inputs and
         elements that are lists or tuples of tokens are taken as they are.
     max_length : int, optional
-        Tokens of the longest sequence. By default the longest seen in training.
+        Tokens of the longest sequence. By default that of the longest seen in training, and a
+        quarter more if the rule decides on whole sequences.
     max_size : int, optional
         How many sequences a set may have. The most probable ones stay, and a warning is given. By
         default 64, or twice as many as the largest set seen in training has.
@@ -188,7 +189,8 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         trie = Trie.of(sequences, len(sets))
         n_positions = int(trie.depth.max()) + 1
         rule = check_rule(self.rule, n_positions, gives_marginals=source.gives_marginals)
-        bounds = learned_bounds(trie)
+        # A rule for prefixes knows nothing of positions that training did not have.
+        bounds = learned_bounds(trie, longer=rule.chooses_sequences)
         return SequenceProblem(X, of_inputs, vocabulary, sequences, trie, rule, bounds, training)
 
     def _training(self) -> Training:
