@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -14,6 +14,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _is_fitted
 
 from setlearn.errors import ParameterError
+from setlearn.estimators.scorer_names import scorer_named
 from setlearn.generate import Bounds
 from setlearn.networks import network_named
 from setlearn.networks.recipe import loss_of
@@ -95,6 +96,9 @@ class FittedScorer:
 class ScorerSource(ABC):
     """Where a fitted scorer comes from."""
 
+    keeps_checkpoints: ClassVar[bool] = False
+    """Whether training goes in steps, and can be resumed from a checkpoint."""
+
     @property
     def vocabulary(self) -> Vocabulary | None:
         """The vocabulary that the scorer brings along; None if it is learned from the sets."""
@@ -127,6 +131,8 @@ class NewNetwork(ScorerSource):
     ----------
     recipe : NetworkRecipe, or an object with a method ``build``
     """
+
+    keeps_checkpoints: ClassVar[bool] = True
 
     def __init__(self, recipe: Any) -> None:
         self.recipe = recipe
@@ -223,7 +229,7 @@ def scorer_source(network: Any) -> ScorerSource:
         If it is neither the name of a network, nor a recipe, nor a scorer.
     """
     if network is None or isinstance(network, str):
-        return NewNetwork(network_named(network or DEFAULT_NETWORK))
+        network = scorer_named(network or DEFAULT_NETWORK)
     if not isinstance(network, type):
         if hasattr(network, "build"):
             return NewNetwork(network)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -107,8 +107,6 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
     ['cd', 'dc']
     """
 
-    keeps_checkpoints: ClassVar[bool] = True
-
     def __init__(
         self,
         network: Any = None,
@@ -131,6 +129,11 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         self.training = training
         self.random_state = random_state
         self.max_steps = max_steps
+
+    @property
+    def keeps_checkpoints(self) -> bool:
+        """Whether training can be resumed from a checkpoint: that of a network can."""
+        return scorer_source(self.network).keeps_checkpoints
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train the network on the trees of the sets, then fit the rule on held-out samples.

@@ -100,6 +100,7 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
     ['lake', 'laking']
     """
 
+    short_name: ClassVar[str] = "analogy"
     gives_marginals: ClassVar[bool] = True
 
     def __init__(
