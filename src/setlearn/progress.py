@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["progress"]
+__all__ = ["progress", "say_before_progress"]
 
 
 @contextmanager
@@ -27,7 +27,7 @@ def progress(description: str, total: int, *, verbose: bool) -> Iterator[Callabl
     callable
         Call it after each step. Its argument is a short text beside the bar ("" for none).
     """
-    if not (verbose and sys.stderr.isatty()):
+    if not _is_shown(verbose):
         yield lambda remark: None
         return
     # Imported here because most fits show no bar, and rich is slow to import.
@@ -50,3 +50,20 @@ def progress(description: str, total: int, *, verbose: bool) -> Iterator[Callabl
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(description, total=total, remark="")
         yield lambda remark: bar.update(task, advance=1, remark=remark)
+
+
+def say_before_progress(line: str, *, verbose: bool) -> None:
+    """Print a line on stderr, if a progress bar would be shown.
+
+    Parameters
+    ----------
+    line : str
+    verbose : bool
+        As in `progress`.
+    """
+    if _is_shown(verbose):
+        sys.stderr.write(f"{line}\n")
+
+
+def _is_shown(verbose: bool) -> bool:
+    return verbose and sys.stderr.isatty()

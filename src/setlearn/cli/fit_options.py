@@ -361,7 +361,7 @@ class SequenceOptions(TaskOptions):
         return SequenceSetGenerator(
             network,
             rule_named(learning.rule),
-            tokens=plan.tokens or "char",
+            tokens=plan.tokens,
             training=Training(
                 **{name: value for name, value in training.items() if value is not None},
                 verbose=verbose,

@@ -23,9 +23,11 @@ from setlearn.estimators.sequence_predictor import SequencePredictor, check_targ
 from setlearn.estimators.sequence_problem import ScorerSource, SequenceProblem, scorer_source
 from setlearn.generate import Bounds
 from setlearn.networks.training_settings import Training, TrainsNetwork
+from setlearn.progress import say_before_progress
 from setlearn.rules import Rule
 from setlearn.savable import savable
 from setlearn.scorers.base import TokenScorer
+from setlearn.token_guesses import split_phrase
 from setlearn.trie import Trie
 from setlearn.vocabulary import Split, Vocabulary, read_elements
 
@@ -58,9 +60,10 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         held-out samples: a cut, the set with the highest expected F1, and a margin, all of them on
         whole sequences. ``Margin(space="log")`` where the choices of a prefix share a probability
         of 1.
-    tokens : "char", "word", function, or a pair of them, default="char"
-        How texts are split into tokens; a pair is for inputs and for elements. Inputs and
-        elements that are lists or tuples of tokens are taken as they are.
+    tokens : "char", "word", function, or a pair of them, optional
+        How texts are split into tokens; a pair is for inputs and for elements. By default this is
+        guessed from the data, see ``tokens_``. Inputs and elements that are lists or tuples of
+        tokens are taken as they are.
     max_length : int, optional
         Tokens of the longest sequence. By default the longest seen in training.
     max_size : int, optional
@@ -85,6 +88,9 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
     scorer_ : the fitted scorer
     network_ : the trained network, if ``network`` is not a scorer
     vocabulary_ : tokens of the sequences
+    tokens_ : pair of "char", "word", function or None
+        How the texts of inputs and of elements are split: as given, or as guessed. Texts with
+        spaces are split into words if their words recur. None for what is no text.
     held_out_ : array of int
         Which samples of ``fit`` the network was not trained on; the rule was fitted on them. If
         fewer than 8 would be held out, none are, and the rule was fitted on the training samples.
@@ -112,7 +118,7 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         network: Any = None,
         rule: Rule | None = None,
         *,
-        tokens: Split | tuple[Split, Split] = "char",
+        tokens: Split | tuple[Split | None, Split | None] | None = None,
         max_length: int | None = None,
         max_size: int | None = None,
         max_nodes: int | None = None,
@@ -151,6 +157,8 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         """
         source = scorer_source(self.network)
         problem = self._read_problem(X, y, source)
+        tokens = _splits_in(problem)
+        say_before_progress(split_phrase(*tokens), verbose=problem.training.verbose is not False)
         fitted = source.fit(problem, check_random_state(self.random_state))
         rule, held_out = self._seeded(problem.rule), fitted.held_out
         if rule.needs_fit:
@@ -160,21 +168,24 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         # All at once, so that a fit that fails leaves the model of the one before whole.
         self.scorer_, self.learned_bounds_ = fitted.scorer, problem.bounds
         self.history_, self.held_out_ = fitted.history, held_out
+        self.tokens_ = tokens
         self.rule_samples_ = problem.part(held_out) if len(held_out) else None
         self._set_rule(rule)
         return self
 
     def _read_problem(self, X: Any, y: Any, source: ScorerSource) -> SequenceProblem:
         """Read and check everything before anything costly starts."""
-        X, training = as_list(X, "X"), self._training()
-        of_inputs, of_elements = tokenisers_of(self.tokens)
+        X, y, training = as_list(X, "X"), as_list(y, "y"), self._training()
+        of_inputs, of_elements = tokenisers_of(self.tokens, X, y)
+        if self.tokens is None and source.vocabulary is not None:
+            of_elements = source.vocabulary.tokeniser
         check_bounds(self.max_length, self.max_size, self.max_nodes)
         if training.checkpoint is not None and self.random_state is None:
             raise ParameterError(
                 "a checkpoint can only be resumed by a run with the same seed; "
                 "set random_state to a number"
             )
-        sets = read_elements(as_list(y, "y"), of_elements, "y")
+        sets = read_elements(y, of_elements, "y")
         check_same_length(len(X), len(sets))
         if len(X) == 0:
             raise DataError("there is no training data: X holds 0 samples; pass at least one")
@@ -199,3 +210,13 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         )
         with_steps: Training = clone(training).set_params(max_steps=self.max_steps)
         return with_steps
+
+
+def _splits_in(problem: SequenceProblem) -> tuple[Split | None, Split | None]:
+    """How inputs and elements are split, None where they are no texts."""
+    X, vocabulary = problem.X, problem.vocabulary
+    inputs_are_texts = isinstance(X, list | tuple) and any(isinstance(x, str) for x in X)
+    return (
+        problem.input_tokeniser.split if inputs_are_texts else None,
+        vocabulary.tokeniser.split if vocabulary.kind is str else None,
+    )

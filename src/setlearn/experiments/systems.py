@@ -90,11 +90,11 @@ SIGMOID = SetClassifier(SigmoidNetwork(), Margin(), verbose=False)
 SEQUENCE_SIGMOID = SetClassifier(SequenceSigmoidNetwork(), Margin(), cv=3, verbose=False)
 
 # As in the paper: one LSTM layer, 60 and 120 units, embeddings of 60, Adam, batches of 15.
-ENCODER_DECODER = SequenceSetGenerator("lstm", training=QUIET)
+ENCODER_DECODER = SequenceSetGenerator("lstm", tokens="char", training=QUIET)
 
 # The library's defaults.
 MIXTURE = SetClassifier(SetMixture(), "auto", verbose=False)
-TRANSFORMER = SequenceSetGenerator(training=QUIET)
+TRANSFORMER = SequenceSetGenerator(tokens="char", training=QUIET)
 
 # No rule is fitted on their scores, so they need no folds.
 LOGISTIC_REGRESSION = SetClassifier(

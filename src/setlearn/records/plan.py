@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, get_args
 
 from sklearn.base import clone
 
@@ -19,10 +18,10 @@ from setlearn.records.model import RecordModel
 from setlearn.records.readers import FeatureReader, RecordReader, TextFeatures, TextReader
 from setlearn.records.target_guesses import guess_targets
 from setlearn.records.targets import TargetReader
+from setlearn.token_guesses import TokenSplit, are_spaced, guess_tokens, split_remark
 
-__all__ = ["RecordPlan", "TokenSplit", "guess_features", "guess_split", "plan_records"]
+__all__ = ["RecordPlan", "TokenSplit", "guess_features", "plan_records"]
 
-TokenSplit: TypeAlias = Literal["char", "word"]
 Columns: TypeAlias = tuple[Column, ...]
 
 FEATURE_REMARKS: dict[TextFeatures, str] = {
@@ -30,12 +29,6 @@ FEATURE_REMARKS: dict[TextFeatures, str] = {
     "words": "by which words occur",
     "chars": "by TF-IDF of characters",
 }
-TOKEN_REMARKS: dict[TokenSplit, str] = {"char": "by characters", "word": "by words"}
-
-SHARE_SPACED = 0.1
-"""If a smaller share of the texts has spaces, texts are not read by words."""
-SHARE_REPEATED = 0.75
-"""If a smaller share of all words are words seen at least twice, words are not tokens."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -242,19 +235,22 @@ def _plan_for_sequences(
             advice={"task": "labels"},
         )
     given = tokens if isinstance(tokens, tuple | list) else (tokens, tokens)
-    if len(given) != 2 or not {*given} <= {*TOKEN_REMARKS, None}:
+    if len(given) != 2 or not {*given} <= {*get_args(TokenSplit), None}:
         raise ParameterError(
             f'tokens must be "char", "word" or a pair of them (for inputs and for elements), '
             f"got {tokens!r}"
         )
     columns = _readable_as_sequences(columns)
     text_columns = [column for column in columns if column.kind == "text"]
-    texts = [text for column in text_columns for text in _texts(rows, column)]
-    input_split = given[0] or guess_split(texts)
-    elements = {e for row in rows for e in targets.read(row) if isinstance(e, str)}
-    element_split = given[1] or guess_split(sorted(elements))
-    remarks = {column.name: TOKEN_REMARKS[input_split] for column in text_columns}
-    notes = [f"elements: {TOKEN_REMARKS[element_split]}"] if elements else []
+    sampled = [rows[k] for k in sampled_rows(len(rows))]
+    sets = [targets.read(row) for row in sampled]
+    texts: list[Any] = [None] * len(sampled)
+    for column in text_columns:  # at most one
+        texts = [cell.text_or_empty() or None for cell in column.cells(sampled)]
+    guessed = guess_tokens(texts, sets)
+    input_split, element_split = given[0] or guessed[0] or "char", given[1] or guessed[1] or "char"
+    remarks = {column.name: split_remark(input_split) for column in text_columns}
+    notes = [f"elements: {split_remark(element_split)}"] if guessed[1] else []
     return TextPlan(_with_remarks(columns, remarks), {}, (input_split, element_split), notes)
 
 
@@ -262,21 +258,6 @@ TEXT_PLANNERS: dict[Task, Callable[..., TextPlan]] = {
     "labels": _plan_for_labels,
     "sequences": _plan_for_sequences,
 }
-
-
-def guess_split(texts: Sequence[str]) -> TokenSplit:
-    """Choose words if the texts have spaces and their words repeat, else characters.
-
-    Examples
-    --------
-    >>> guess_split(["a small cat", "a small dog", "a cat", "the dog", "the cat"])
-    'word'
-    >>> guess_split(["noun Aaron", "noun Abel", "noun Adam"])
-    'char'
-    """
-    counts = Counter(word for text in texts for word in text.split())
-    repeated = sum(count for count in counts.values() if count > 1)
-    return "word" if _are_spaced(texts) and repeated >= SHARE_REPEATED * counts.total() else "char"
 
 
 def guess_features(texts: Sequence[str]) -> TextFeatures:
@@ -287,12 +268,7 @@ def guess_features(texts: Sequence[str]) -> TextFeatures:
     >>> guess_features(["sun over the sea", "night"]), guess_features(["sunset", "seaside"])
     ('tfidf', 'chars')
     """
-    return "tfidf" if _are_spaced(texts) else "chars"
-
-
-def _are_spaced(texts: Sequence[str]) -> bool:
-    spaced = sum(len(text.split()) > 1 for text in texts)
-    return spaced > 0 and spaced >= SHARE_SPACED * len(texts)
+    return "tfidf" if are_spaced(texts) else "chars"
 
 
 def _texts(rows: Sequence[Row], column: Column) -> list[str]:
