@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -22,9 +22,12 @@ from setlearn.networks.training_settings import Training, TrainingPlan, hold_out
 from setlearn.nodes import IntArray
 from setlearn.rules import Rule
 from setlearn.scorers.base import InjectedScorer, Scorer, TokenScorer
-from setlearn.sequence_inputs import learn_inputs
+from setlearn.sequence_inputs import InputReader, learn_inputs
 from setlearn.trie import Sequences, Trie
-from setlearn.vocabulary import Tokeniser, Vocabulary
+from setlearn.vocabulary import Split, Tokeniser, Vocabulary
+
+if TYPE_CHECKING:
+    from setlearn.estimators.sequence_training import SequenceTraining
 
 __all__ = [
     "FittedScorer",
@@ -105,6 +108,11 @@ class ScorerSource(ABC):
         return None
 
     @property
+    def tokens(self) -> tuple[Split | None, Split | None]:
+        """How the scorer splits inputs and elements; None where this is guessed from the data."""
+        return None, None if self.vocabulary is None else self.vocabulary.tokeniser.split
+
+    @property
     @abstractmethod
     def gives_marginals(self) -> bool:
         """Whether a sequence's score will be its own probability to be in the set."""
@@ -150,7 +158,7 @@ class NewNetwork(ScorerSource):
 
         training = problem.training
         plan = self._training_plan(training, len(problem.X))
-        reader = learn_inputs(problem.X, problem.input_tokeniser)
+        reader = self._reader(problem)
         inputs = reader.read(problem.X)
         scorer = new_scorer(
             self.recipe,
@@ -162,9 +170,17 @@ class NewNetwork(ScorerSource):
         )
         network = SequenceTraining(scorer, inputs, problem.sequences, problem.trie, problem.bounds)
         network.hold_out(problem.held_out_share(stops_early=plan.schedule == "constant"), rng)
+        self._prepare(network, problem)
         problem.rule.check_samples(len(network.held_out))
         history = network.fit(plan, training, rng)
         return FittedScorer(scorer, history, network.held_out)
+
+    def _reader(self, problem: SequenceProblem) -> InputReader:
+        """What turns inputs into what the network reads."""
+        return learn_inputs(problem.X, problem.input_tokeniser)
+
+    def _prepare(self, training: SequenceTraining, problem: SequenceProblem) -> None:
+        """Change what is to be done differently than for a new network."""
 
     def _training_plan(self, training: Training, n_samples: int) -> TrainingPlan:
         """How to train: what is given, and otherwise what suits the network and the data."""

@@ -7,10 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state
 
 from setlearn.errors import DataError, ParameterError
 from setlearn.estimators.base import check_same_length
+from setlearn.estimators.continued_training import TrainedNetwork, sample_keys
 from setlearn.estimators.sequence_parameters import (
     as_list,
     check_bounds,
@@ -77,6 +78,9 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         open suits the network: for the LSTM as in the paper; for the others a number of steps that
         grows with the square root of the number of samples, with a learning rate that rises and
         falls once. ``training__max_seconds=60`` works in ``set_params`` and in searches.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on with the network that is trained already, with a new schedule of
+        ``training``. What was held out stays held out. The samples may not hold new tokens.
     random_state : int or RandomState, optional
     max_steps : int, optional
         .. deprecated:: 0.1
@@ -94,6 +98,8 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
     held_out_ : array of int
         Which samples of ``fit`` the network was not trained on; the rule was fitted on them. If
         fewer than 8 would be held out, none are, and the rule was fitted on the training samples.
+    held_out_keys_ : array of int
+        One number per held-out sample, by which a fit with ``warm_start`` recognises it.
     rule_samples_ : tuple or None
         The inputs and trees of these samples, for `with_rule`. They are not saved.
     history_ : list of dicts
@@ -123,6 +129,7 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         max_size: int | None = None,
         max_nodes: int | None = None,
         training: Training | None = None,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         max_steps: int | None = None,
     ) -> None:
@@ -133,6 +140,7 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         self.max_size = max_size
         self.max_nodes = max_nodes
         self.training = training
+        self.warm_start = warm_start
         self.random_state = random_state
         self.max_steps = max_steps
 
@@ -155,7 +163,7 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         -------
         self
         """
-        source = scorer_source(self.network)
+        source = self._source()
         problem = self._read_problem(X, y, source)
         tokens = _splits_in(problem)
         say_before_progress(split_phrase(*tokens), verbose=problem.training.verbose is not False)
@@ -168,17 +176,28 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         # All at once, so that a fit that fails leaves the model of the one before whole.
         self.scorer_, self.learned_bounds_ = fitted.scorer, problem.bounds
         self.history_, self.held_out_ = fitted.history, held_out
+        self.held_out_keys_ = sample_keys(_safe_indexing(problem.X, held_out))
         self.tokens_ = tokens
         self.rule_samples_ = problem.part(held_out) if len(held_out) else None
         self._set_rule(rule)
         return self
 
+    def _source(self) -> ScorerSource:
+        """Where the scorer comes from: the network that is trained already, or a new one."""
+        if not self.warm_start or not hasattr(self, "scorer_"):
+            return scorer_source(self.network)
+        if not hasattr(self, "held_out_keys_"):
+            raise ParameterError(
+                "this model was fitted with an older version, which did not keep what is needed "
+                "to continue its training; set warm_start=False"
+            )
+        return TrainedNetwork(self.network, self.scorer_, self.held_out_, self.held_out_keys_)
+
     def _read_problem(self, X: Any, y: Any, source: ScorerSource) -> SequenceProblem:
         """Read and check everything before anything costly starts."""
         X, y, training = as_list(X, "X"), as_list(y, "y"), self._training()
-        of_inputs, of_elements = tokenisers_of(self.tokens, X, y)
-        if self.tokens is None and source.vocabulary is not None:
-            of_elements = source.vocabulary.tokeniser
+        tokens = source.tokens if self.tokens is None else self.tokens
+        of_inputs, of_elements = tokenisers_of(tokens, X, y)
         check_bounds(self.max_length, self.max_size, self.max_nodes)
         if training.checkpoint is not None and self.random_state is None:
             raise ParameterError(

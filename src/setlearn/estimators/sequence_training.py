@@ -88,6 +88,8 @@ class SequenceTraining:
     sequences: Sequences
     trie: Trie
     bounds: Bounds
+    start: str = ""
+    """A digest of the weights that training starts from, if they are not new."""
 
     def hold_out(self, share: float, rng: np.random.RandomState) -> None:
         """Choose the samples to train on, and those that the network will not see.
@@ -98,7 +100,12 @@ class SequenceTraining:
             Of the samples to hold out, from 0 up to 1.
         rng : RandomState
         """
-        self.train, self.held_out = hold_out(np.arange(len(self.inputs)), share, rng)
+        self.hold_out_rows(hold_out(np.arange(len(self.inputs)), share, rng)[1])
+
+    def hold_out_rows(self, held_out: IntArray) -> None:
+        """Choose the samples that the network will not see."""
+        self.held_out = held_out
+        self.train = np.setdiff1d(np.arange(len(self.inputs)), held_out)
         self.watched = (self.held_out if len(self.held_out) else self.train)[:WATCHED]
 
     def fit(
@@ -130,7 +137,11 @@ class SequenceTraining:
             verbose=training.verbose is not False,
             description="training the network",
             checkpoint=None if training.checkpoint is None else Path(training.checkpoint),
-            facts={"data": self._digest(), "loss": self.scorer.loss},
+            facts={
+                "data": self._digest(),
+                "loss": self.scorer.loss,
+                **({"start": self.start} if self.start else {}),
+            },
         )
         with one_thread():
             history = trainer.fit()

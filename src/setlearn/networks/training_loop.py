@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Required, TypedDict, cast
 import torch
 from torch import Tensor, nn
 
-from setlearn.errors import DataError
+from setlearn.errors import DataError, ParameterError
 from setlearn.networks.checkpoint import (
     CHECKPOINT_FORMAT,
     CHECKPOINT_NAME,
@@ -37,6 +37,10 @@ __all__ = ["Epoch", "Trainer"]
 
 SAVE_EVERY = 100
 """Steps between checkpoints: a crash costs some seconds of work."""
+
+LENGTH = ("max_steps", "max_seconds", "evaluate_every", "patience")
+"""What may change when a run is resumed. A schedule is stretched: the learning rate goes on with
+that of the longer schedule at the same step."""
 
 
 class Epoch(TypedDict, total=False):
@@ -88,7 +92,7 @@ class Trainer:
     checkpoint : Path, optional
         A folder for one file, which is replaced every 100 steps and after each evaluation. An
         interrupted run that is started again with the same arguments continues from there and
-        ends with the same weights.
+        ends with the same weights. It may also be given more steps or time than before.
     facts : mapping, optional
         What else must be equal to resume from a checkpoint, such as a digest of the data.
 
@@ -280,7 +284,12 @@ class Trainer:
         if self.checkpoint is None or not (self.checkpoint / CHECKPOINT_NAME).exists():
             return
         tensors, about = read_checkpoint(self.checkpoint)
-        check_same_run(self.checkpoint, about["run"], self._identity())
+        check_same_run(self.checkpoint, about["run"], self._identity(), LENGTH)
+        if about["step"] > self.plan.max_steps:
+            raise ParameterError(
+                f"the checkpoint in {self.checkpoint} has {about['step']} steps already, but "
+                f"max_steps is {self.plan.max_steps}; raise it, or use another folder"
+            )
         self.network.load_state_dict(without_prefix("network", tensors))
         self._best_weights = without_prefix("best", tensors)
         self._best_score, self._stale = about["best_score"], about["stale"]
