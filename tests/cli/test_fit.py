@@ -217,6 +217,48 @@ def test_settings_of_the_network_and_of_its_training(words, tmp_path):
     assert model.training.learning_rate == 0.01
 
 
+class TestContinue:
+    def test_goes_on_with_the_model(self, words, tmp_path):
+        target = ("--target", "forms", "--task", "sequences", "--network", "lstm")
+        fitted(words, *target, "--max-steps", 3, "-o", tmp_path / "model")
+        before = setlearn.load(tmp_path / "model")
+        command = (words, "--continue", tmp_path / "model", "--max-steps", 7)
+        ended = fitted(*command, "-o", tmp_path / "model")
+        assert f"continues {tmp_path / 'model'}" in ended.err
+        after = setlearn.load(tmp_path / "model")
+        assert after.model.history_[-1]["step"] == 7
+        assert after.model.held_out_.tolist() == before.model.held_out_.tolist()
+        assert after.reader.columns == before.reader.columns
+
+    @pytest.mark.parametrize(
+        ("asked", "message"),
+        [
+            (("--target", "forms"), "--target is decided by the model"),
+            (("--input", "word"), "--input is decided by the model"),
+            (("--network", "lstm"), "--network is decided by the model"),
+            (("--width", "8"), "--width is decided by the model"),
+            (("--learner", "forest"), "--learner is for labels"),
+        ],
+    )
+    def test_what_the_model_decides(self, words, speller, tmp_path, asked, message):
+        ended = run("fit", words, "--continue", speller, *asked, "-o", tmp_path / "model")
+        assert ended.code == 2
+        assert message in ended.err
+
+    def test_a_model_that_has_no_steps(self, words, tmp_path):
+        target = ("--target", "forms", "--task", "sequences", "--network", "analogy")
+        fitted(words, *target, "-o", tmp_path / "model")
+        ended = run("fit", words, "--continue", tmp_path / "model", "-o", tmp_path / "other")
+        assert ended.code == 2
+        assert "--continue is for models whose training can be continued" in ended.err
+
+    def test_new_tokens(self, speller, tmp_path):
+        others = write_jsonl(tmp_path / "others.jsonl", [{"word": "zz", "forms": ["a"]}] * 3)
+        ended = run("fit", others, "--continue", speller, "-o", tmp_path / "model")
+        assert ended.code == 3
+        assert "the token 'z', which the trained network does not know" in ended.err
+
+
 def test_a_scorer_that_is_no_network(words, tmp_path):
     target = ("--target", "forms", "--task", "sequences", "--network", "analogy")
     fitted(words, *target, "-o", tmp_path / "model")

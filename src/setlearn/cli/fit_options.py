@@ -161,6 +161,14 @@ class LearningOptions:
             autocompletion=complete_rules,
         ),
     ] = None
+    continue_from: Annotated[
+        Path | None,
+        typer.Option(
+            "--continue",
+            metavar="MODEL",
+            help="For sequences: continue the training of this model, with a new schedule.",
+        ),
+    ] = None
     seed: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="The random seed.")] = 0
 
 
@@ -402,7 +410,7 @@ class SavingOptions:
     ] = None
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="For sequences: continue a fit that was interrupted."),
+        typer.Option("--resume", help="For sequences: finish a fit that was interrupted."),
     ] = False
     examples: Annotated[
         int,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias, get_args
 
@@ -20,7 +21,7 @@ from setlearn.records.target_guesses import guess_targets
 from setlearn.records.targets import TargetReader
 from setlearn.token_guesses import TokenSplit, are_spaced, guess_tokens, split_remark
 
-__all__ = ["RecordPlan", "TokenSplit", "guess_features", "plan_records"]
+__all__ = ["RecordPlan", "TokenSplit", "guess_features", "plan_records", "plan_to_continue"]
 
 Columns: TypeAlias = tuple[Column, ...]
 
@@ -47,6 +48,8 @@ class RecordPlan:
         For sequences: how inputs and elements are split. Pass it to `SequenceSetGenerator`.
     notes : tuple of str
         What was decided, one line per decision.
+    reader : FeatureReader or TextReader, optional
+        What reads the inputs, if it is known already.
 
     Examples
     --------
@@ -60,6 +63,7 @@ class RecordPlan:
     text: Mapping[str, TextFeatures]
     tokens: tuple[TokenSplit, TokenSplit] | None
     notes: tuple[str, ...]
+    reader: RecordReader | None = None
 
     @property
     def task(self) -> Task:
@@ -97,7 +101,9 @@ class RecordPlan:
         rows = _training_rows(records)
         reader = self._reader(rows)
         sets = [self.targets.read(row) for row in rows]
-        fitted = clone(model).fit(reader.read(rows), sets)
+        # A model whose training is continued needs what it has learned.
+        fresh: Any = copy(model) if getattr(model, "warm_start", False) else clone(model)
+        fitted = fresh.fit(reader.read(rows), sets)
         return RecordModel(reader, self.targets, fitted)
 
     def problem_with(self, row: Row) -> str | None:
@@ -112,6 +118,8 @@ class RecordPlan:
         return None
 
     def _reader(self, rows: Sequence[Row]) -> RecordReader:
+        if self.reader is not None:
+            return self.reader
         # Only plans for sequences have tokens.
         if self.tokens is not None and self.inputs[0].kind in ("text", "tokens"):
             return TextReader(self.inputs[0])
@@ -182,6 +190,22 @@ def plan_records(
     texts = TEXT_PLANNERS[targets.task](rows, columns, targets, text, tokens)
     notes += [*texts.notes, *column_notes(texts.columns)]
     return RecordPlan(texts.columns, targets, texts.features, texts.tokens, tuple(notes))
+
+
+def plan_to_continue(model: RecordModel, notes: Sequence[str] = ()) -> RecordPlan:
+    """Plan to read records as a fitted model does, to continue its training.
+
+    Parameters
+    ----------
+    model : RecordModel
+    notes : sequence of str, optional
+        What to say of the plan.
+
+    Returns
+    -------
+    RecordPlan
+    """
+    return RecordPlan(model.reader.columns, model.targets, {}, None, tuple(notes), model.reader)
 
 
 class TextPlan(NamedTuple):
