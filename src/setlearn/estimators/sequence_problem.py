@@ -17,6 +17,7 @@ from setlearn.errors import ParameterError
 from setlearn.estimators.scorer_names import scorer_named
 from setlearn.generate import Bounds
 from setlearn.networks import network_named
+from setlearn.networks.convergence import convergence_problem
 from setlearn.networks.recipe import loss_of
 from setlearn.networks.training_settings import Training, TrainingPlan, hold_out
 from setlearn.nodes import IntArray
@@ -94,6 +95,8 @@ class FittedScorer:
     scorer: TokenScorer
     history: list[Any]
     held_out: IntArray
+    unfinished: str | None = None
+    """Why the training should have been longer, if it seems so."""
 
 
 class ScorerSource(ABC):
@@ -173,7 +176,8 @@ class NewNetwork(ScorerSource):
         self._prepare(network, problem)
         problem.rule.check_samples(len(network.held_out))
         history = network.fit(plan, training, rng)
-        return FittedScorer(scorer, history, network.held_out)
+        unfinished = convergence_problem(history, plan)
+        return FittedScorer(scorer, history, network.held_out, unfinished)
 
     def _reader(self, problem: SequenceProblem) -> InputReader:
         """What turns inputs into what the network reads."""

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing, check_random_state
 
-from setlearn.errors import DataError, ParameterError
+from setlearn.errors import ConvergenceWarning, DataError, ParameterError
 from setlearn.estimators.base import check_same_length
 from setlearn.estimators.continued_training import TrainedNetwork, sample_keys
 from setlearn.estimators.sequence_parameters import (
@@ -180,6 +180,13 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         self.tokens_ = tokens
         self.rule_samples_ = problem.part(held_out) if len(held_out) else None
         self._set_rule(rule)
+        if fitted.unfinished is not None:
+            warnings.warn(
+                f"{fitted.unfinished}; raise max_steps or max_seconds of the training, or continue "
+                "it by another fit with warm_start=True",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         return self
 
     def _source(self) -> ScorerSource:

@@ -155,7 +155,10 @@ class Trainer:
             self._resume()
             self._started = time.perf_counter()
             steps_left = self.plan.max_steps - self._step_count
-            with progress(self.description, steps_left, verbose=self.verbose) as tick:
+            seconds_left = self.plan.max_seconds - self._seconds_before
+            with progress(
+                self.description, steps_left, verbose=self.verbose, max_seconds=seconds_left
+            ) as tick:
                 while not self._is_finished():
                     self.history.append(self._epoch(tick))
                     self._save()
@@ -310,8 +313,14 @@ class Trainer:
 
 
 def _progress_text(epoch: Epoch) -> str:
+    """The figures of an epoch, for the progress bar.
+
+    >>> _progress_text({"loss": 0.25, "held_out_f1": 0.5, "held_out_seen": False})
+    'loss 0.2500, held-out F1 0.500'
+    """
     f1 = epoch.get("held_out_f1")
-    return f"loss {epoch['loss']:.4f}" + ("" if f1 is None else f", F1 {f1:.3f}")
+    name = "F1" if epoch.get("held_out_seen") else "held-out F1"
+    return f"loss {epoch['loss']:.4f}" + ("" if f1 is None else f", {name} {f1:.3f}")
 
 
 def _optimizer(parameters: list[nn.Parameter], plan: TrainingPlan) -> torch.optim.Optimizer:
