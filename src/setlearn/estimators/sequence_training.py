@@ -134,6 +134,7 @@ class SequenceTraining:
             plan,
             seed=int(rng.randint(2**31 - 1)),
             evaluate=self.evaluate,
+            parts=self._parts,
             verbose=training.verbose is not False,
             description="training the network",
             checkpoint=None if training.checkpoint is None else Path(training.checkpoint),
@@ -149,6 +150,12 @@ class SequenceTraining:
             network.cpu()  # MPS has no double precision
         network.to(network.precision)
         return history
+
+    def _parts(self, rows: Tensor) -> list[Tensor]:
+        """The rows of a step in parts that the network can take at once."""
+        numbers, samples = rows.numpy(), self.train[rows.numpy()]
+        sizes = [len(chunk) for chunk in self.scorer.chunks(self.inputs, samples, len(samples))]
+        return [torch.from_numpy(part) for part in np.split(numbers, np.cumsum(sizes)[:-1])]
 
     def loss(self, samples: IntArray) -> Tensor:
         """The loss on every node of these samples' trees; each input is encoded once."""

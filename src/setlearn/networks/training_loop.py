@@ -29,7 +29,7 @@ from setlearn.parameter_checks import check_count
 from setlearn.progress import progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 
@@ -85,6 +85,9 @@ class Trainer:
         Returns a score on held-out data, higher is better. It is called in eval mode and without
         gradients. A dict has the score as "held_out", and other numbers to record. Without it,
         training runs to ``plan.max_steps``.
+    parts : callable, optional
+        Takes the rows of a step, and returns them in parts that are small enough for the memory.
+        Their gradients are added up, each by its share of the rows.
     verbose : bool
         Show a progress bar if there is a terminal.
     description : str
@@ -119,6 +122,7 @@ class Trainer:
         *,
         seed: int,
         evaluate: Callable[[], float | dict[str, float]] | None = None,
+        parts: Callable[[Tensor], Sequence[Tensor]] | None = None,
         verbose: bool = False,
         description: str = "training",
         checkpoint: Path | None = None,
@@ -131,6 +135,7 @@ class Trainer:
         self.plan = plan
         self.seed = int(seed)
         self.evaluate = evaluate
+        self.parts = parts
         self.verbose = verbose
         self.description = description
         self.checkpoint = checkpoint
@@ -212,10 +217,12 @@ class Trainer:
 
     def _step(self, rows: Tensor) -> float:
         self._optimizer.zero_grad()
-        loss = self.loss(rows)
-        loss.backward()  # type: ignore[no-untyped-call]  # torch's own
+        value = 0.0
+        for part in [rows] if self.parts is None else self.parts(rows):
+            loss = self.loss(part) * (len(part) / len(rows))
+            loss.backward()  # type: ignore[no-untyped-call]  # torch's own
+            value += float(loss.detach())
         norm = nn.utils.clip_grad_norm_(self._parameters, self.plan.clip)
-        value = float(loss.detach())
         # Checked before the weights change, so that they stay finite if this is caught.
         if not (math.isfinite(value) and math.isfinite(float(norm))):
             raise DataError(
