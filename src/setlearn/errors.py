@@ -18,9 +18,11 @@ says what is wrong, which value was received, and what to do. All warnings are a
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
 from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
 
 __all__ = [
+    "ConvergenceWarning",
     "DataError",
     "KindError",
     "ModelError",
@@ -96,6 +98,10 @@ class UntrustedModelError(ModelError):
 
 class SetlearnWarning(UserWarning):
     """The base class of all warnings of setlearn."""
+
+
+class ConvergenceWarning(SetlearnWarning, _SklearnConvergenceWarning):  # type: ignore[misc]  # untyped
+    """A training ended before the network had converged."""
 
 
 class UnknownLabelWarning(SetlearnWarning):

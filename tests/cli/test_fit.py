@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import setlearn
 from tests.cli.files import tagged_texts, word_forms, write_csv, write_jsonl
 from tests.cli.running import run
 
@@ -204,6 +205,66 @@ def test_quiet_also_where_there_is_nothing_to_resume(words, tmp_path):
     assert run(*command, "--quiet").err == ""
 
 
+def test_settings_of_the_network_and_of_its_training(words, tmp_path):
+    sizes = ("--network", "transducer:window=2", "--width", 8, "--layers", 1, "--members", 2)
+    training = ("--max-steps", 3, "--max-seconds", 60, "--batch-size", 4, "--device", "cpu")
+    target = ("--target", "forms", "--task", "sequences", "--learning-rate", 0.01)
+    fitted(words, *target, *sizes, *training, "-o", tmp_path / "model")
+    model = setlearn.load(tmp_path / "model").model
+    assert repr(model.network) == "Transducer(layers=1, members=2, width=8, window=2)"
+    assert (model.training.max_steps, model.training.batch_size) == (3, 4)
+    assert (model.training.max_seconds, model.training.device) == (60.0, "cpu")
+    assert model.training.learning_rate == 0.01
+
+
+class TestContinue:
+    def test_goes_on_with_the_model(self, words, tmp_path):
+        target = ("--target", "forms", "--task", "sequences", "--network", "lstm")
+        fitted(words, *target, "--max-steps", 3, "-o", tmp_path / "model")
+        before = setlearn.load(tmp_path / "model")
+        command = (words, "--continue", tmp_path / "model", "--max-steps", 7)
+        ended = fitted(*command, "-o", tmp_path / "model")
+        assert f"continues {tmp_path / 'model'}" in ended.err
+        after = setlearn.load(tmp_path / "model")
+        assert after.model.history_[-1]["step"] == 7
+        assert after.model.held_out_.tolist() == before.model.held_out_.tolist()
+        assert after.reader.columns == before.reader.columns
+
+    @pytest.mark.parametrize(
+        ("asked", "message"),
+        [
+            (("--target", "forms"), "--target is decided by the model"),
+            (("--input", "word"), "--input is decided by the model"),
+            (("--network", "lstm"), "--network is decided by the model"),
+            (("--width", "8"), "--width is decided by the model"),
+            (("--learner", "forest"), "--learner is for labels"),
+        ],
+    )
+    def test_what_the_model_decides(self, words, speller, tmp_path, asked, message):
+        ended = run("fit", words, "--continue", speller, *asked, "-o", tmp_path / "model")
+        assert ended.code == 2
+        assert message in ended.err
+
+    def test_a_model_that_has_no_steps(self, words, tmp_path):
+        target = ("--target", "forms", "--task", "sequences", "--network", "analogy")
+        fitted(words, *target, "-o", tmp_path / "model")
+        ended = run("fit", words, "--continue", tmp_path / "model", "-o", tmp_path / "other")
+        assert ended.code == 2
+        assert "--continue is for models whose training can be continued" in ended.err
+
+    def test_new_tokens(self, speller, tmp_path):
+        others = write_jsonl(tmp_path / "others.jsonl", [{"word": "zz", "forms": ["a"]}] * 3)
+        ended = run("fit", others, "--continue", speller, "-o", tmp_path / "model")
+        assert ended.code == 3
+        assert "the token 'z', which the trained network does not know" in ended.err
+
+
+def test_a_scorer_that_is_no_network(words, tmp_path):
+    target = ("--target", "forms", "--task", "sequences", "--network", "analogy")
+    fitted(words, *target, "-o", tmp_path / "model")
+    assert run("predict", tmp_path / "model", words, "--quiet").code == 0
+
+
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
@@ -214,8 +275,25 @@ def test_quiet_also_where_there_is_nothing_to_resume(words, tmp_path):
         (("--learner", "magic"), "learner must be one of forest, logistic"),
         (
             ("--task", "sequences", "--network", "magic"),
-            "network must be one of lstm, transducer",
+            "network must be one of analogy, lstm, transducer",
         ),
+        (("--task", "sequences", "--network", "lstm", "--width", "8"), "--width is not a setting"),
+        (("--task", "sequences", "--members", "2"), "--members is not a setting of the network"),
+        (("--task", "sequences", "--width", "33"), "width must be a multiple of heads"),
+        (("--task", "sequences", "--network", "lstm:depth=8"), "lstm has no setting 'depth'"),
+        (
+            ("--task", "sequences", "--network", "transducer:width=8", "--width", "8"),
+            "width is given twice",
+        ),
+        (
+            ("--task", "sequences", "--network", "analogy", "--device", "cpu"),
+            "--device is for networks that are trained in steps, but analogy is not",
+        ),
+        (
+            ("--task", "sequences", "--network", "analogy", "--resume"),
+            "--resume is for models whose training can be resumed",
+        ),
+        (("--width", "8"), "--width is for sequences"),
         (("--rule", "magic"), "choose one of auto, expected-f"),
         (("--rule", "threshold:cut"), "name=value"),
         (("--rule", "threshold:height=3"), "the rule threshold has no setting 'height'"),

@@ -12,10 +12,10 @@ from setlearn import SetClassifier
 from setlearn.cli import fit_options, part_names
 from setlearn.cli.app import VERBS
 from setlearn.cli.named_rules import rules_by_name
+from setlearn.estimators.scorer_names import scorer_names
 from setlearn.estimators.sequence_problem import DEFAULT_NETWORK
 from setlearn.files import FORMATS
 from setlearn.learners import learner_names
-from setlearn.networks import network_names
 from setlearn.records import KINDS
 from tests.cli.running import run, run_process
 
@@ -53,7 +53,7 @@ class TestNamesOfParts:
 
     def test_learners_and_networks(self):
         assert part_names.learner_names() == learner_names()
-        assert part_names.network_names() == network_names()
+        assert part_names.network_names() == scorer_names()
 
     def test_defaults(self):
         assert SetClassifier()._learner().short_name == fit_options.DEFAULT_LEARNER

@@ -10,7 +10,6 @@ from setlearn import SequenceSetGenerator, SetClassifier
 from setlearn.errors import DataError, ParameterError
 from setlearn.files import Row, open_rows
 from setlearn.records import plan_records
-from setlearn.records.plan import guess_split
 from tests.records.table import rows_of
 
 DATA = os.environ.get("SETLEARN_DATA")
@@ -60,20 +59,6 @@ def test_a_plan_for_sequences_says_what_it_decided():
 )
 def test_given_tokens_win(tokens, pair):
     assert plan_records(rows_of(word=WORDS, y=FORMS), tokens=tokens).tokens == pair
-
-
-@pytest.mark.parametrize(
-    ("texts", "split"),
-    [
-        ([], "char"),
-        (["abc", "def"], "char"),
-        (["a b", "b a", "a"], "word"),
-        (["noun Aaron", "noun Abel"], "char"),
-        (["a"] * 10 + ["a a"], "char"),
-    ],
-)
-def test_texts_are_split_into_words_if_they_have_some_that_repeat(texts, split):
-    assert guess_split(texts) == split
 
 
 def test_a_category_is_a_text_to_a_sequence_model():

@@ -31,22 +31,32 @@ def fit(
     What is not given is guessed from the data, and printed.
     """
     from setlearn.cli.console import print_bad_rows, print_notes, print_result
+    from setlearn.cli.continuing import check_continued, model_to_continue
     from setlearn.cli.fitting import fit_and_save, rows_with_inputs, rows_with_sets
 
+    if learning.continue_from is not None:
+        check_continued(planning, labels, sequences)
     with reading.open(data) as rows:
         records = list(rows)
     target = planning.target or ([rows.target] if rows.target else None)
     print_notes(rows.notes, quiet=output.quiet)
     if reading.skip_bad:
         records = rows_with_sets(rows, records, target)
-    plan = planning.plan(records, target, rows.categories)
-    task_options = options_for(plan.task, (labels, sequences))
+    verbose = not output.quiet
+    if learning.continue_from is None:
+        plan = planning.plan(records, target, rows.categories)
+        task_options = options_for(plan.task, (labels, sequences))
+        guesses = [*plan.notes, *task_options.default_notes()]
+        model = task_options.model(plan, learning, verbose=verbose)
+    else:
+        plan, model = model_to_continue(
+            learning.continue_from, records, learning, sequences, verbose=verbose
+        )
+        guesses = [*plan.notes]
     if reading.skip_bad:
         records = rows_with_inputs(rows, records, plan)
     print_bad_rows(rows)
-    guesses = [*plan.notes, *task_options.default_notes()]
     print_notes(guesses, quiet=output.quiet)
-    model = task_options.model(plan, learning, verbose=not output.quiet)
     fitted = fit_and_save(
         plan,
         records,

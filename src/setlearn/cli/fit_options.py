@@ -30,6 +30,12 @@ __all__ = [
 
 DEFAULT_LEARNER, DEFAULT_NETWORK = "mixture", "transformer"
 
+SIZES = ("width", "layers", "dropout", "members")
+"""The options that are settings of a network."""
+
+TRAINING = ("max_steps", "max_seconds", "batch_size", "learning_rate", "device")
+"""The options that are settings of `Training`."""
+
 
 class Task(Enum):
     """What the elements of the sets are."""
@@ -153,6 +159,14 @@ class LearningOptions:
             help="The rule that decides which elements to keep: {rules}; with settings as in "
             "threshold:cut=0.4. [what suits the model]",
             autocompletion=complete_rules,
+        ),
+    ] = None
+    continue_from: Annotated[
+        Path | None,
+        typer.Option(
+            "--continue",
+            metavar="MODEL",
+            help="For sequences: continue the training of this model, with a new schedule.",
         ),
     ] = None
     seed: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="The random seed.")] = 0
@@ -279,9 +293,36 @@ class SequenceOptions(TaskOptions):
     network: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME",
-            help=f"For sequences: the network that scores them: {{networks}}. [{DEFAULT_NETWORK}]",
+            metavar="NAME[:SETTINGS]",
+            help="For sequences: the network that scores them: {networks}; with settings as in "
+            f"transducer:window=2. [{DEFAULT_NETWORK}]",
             autocompletion=complete_networks,
+        ),
+    ] = None
+    width: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="NUMBER", help="For sequences: the width of the network's layers."
+        ),
+    ] = None
+    layers: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="NUMBER", help="For sequences: the layers of the network's encoder."
+        ),
+    ] = None
+    dropout: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE", help="For sequences: the share of values dropped in training."
+        ),
+    ] = None
+    members: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="NUMBER",
+            help="For sequences: train so many networks, and average their scores.",
         ),
     ] = None
     max_steps: Annotated[
@@ -292,20 +333,52 @@ class SequenceOptions(TaskOptions):
             help="For sequences: the number of training steps. [by the data]",
         ),
     ] = None
+    max_seconds: Annotated[
+        float | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="For sequences: the seconds after which training ends at the latest.",
+        ),
+    ] = None
+    batch_size: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="NUMBER", help="For sequences: the rows per training step."),
+    ] = None
+    learning_rate: Annotated[
+        float | None,
+        typer.Option(metavar="NUMBER", help="For sequences: the highest learning rate."),
+    ] = None
+    device: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="For sequences: where to train: auto, cpu, cuda or mps. [auto]"
+        ),
+    ] = None
 
     def model(self, plan: RecordPlan, learning: LearningOptions, *, verbose: bool) -> Any:
         """Make a `SequenceSetGenerator`."""
         from setlearn import SequenceSetGenerator
+        from setlearn.cli.named_networks import check_trained_in_steps, network_with
         from setlearn.cli.named_rules import rule_named
         from setlearn.networks import Training
 
+        name = self.network or DEFAULT_NETWORK
+        network = network_with(name, self._given(*SIZES))
+        training = self._given(*TRAINING)
+        check_trained_in_steps(network, name, training)
         return SequenceSetGenerator(
-            self.network or DEFAULT_NETWORK,
+            network,
             rule_named(learning.rule),
-            tokens=plan.tokens or "char",
-            training=Training(max_steps=self.max_steps, verbose=verbose),
+            tokens=plan.tokens,
+            training=Training(
+                **{name: value for name, value in training.items() if value is not None},
+                verbose=verbose,
+            ),
             random_state=learning.seed,
         )
+
+    def _given(self, *names: str) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in names}
 
     def default_notes(self) -> list[str]:
         """Say which network is used, if none was given."""
@@ -337,7 +410,7 @@ class SavingOptions:
     ] = None
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="For sequences: continue a fit that was interrupted."),
+        typer.Option("--resume", help="For sequences: finish a fit that was interrupted."),
     ] = False
     examples: Annotated[
         int,

@@ -299,8 +299,8 @@ def _checkpoint(saving: SavingOptions, model: Any, quiet: bool) -> Path | None:
         for option, given in (("checkpoint", saving.checkpoint), ("resume", saving.resume)):
             if given:
                 raise ParameterError(
-                    f"--{option} is for models whose training can be resumed, but that of a "
-                    f"{type(model).__name__} cannot; leave it out"
+                    f"--{option} is for models whose training can be resumed, but that of "
+                    f"{model!r:.60} cannot; leave it out"
                 )
         return None
     folder = saving.checkpoint or saving.out.with_name(f"{saving.out.name}.checkpoint")

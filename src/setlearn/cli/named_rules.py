@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from ast import literal_eval
 from difflib import get_close_matches
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
+from setlearn.cli.named_settings import name_and_settings
 from setlearn.cli.part_names import kebab_case
 from setlearn.errors import ParameterError
 
@@ -15,12 +14,6 @@ if TYPE_CHECKING:
     from setlearn.rules import Rule
 
 __all__ = ["fit_free_rule_named", "rule_named", "rules_by_name"]
-
-CONSTANTS = {"true": "True", "false": "False", "none": "None", "null": "None"}
-"""Constants as people write them in a shell, and in Python."""
-
-SETTING = re.compile(r"""(?:\[[^]]*\]|\([^)]*\)|'[^']*'|"[^"]*"|[^,])+""")
-"""A setting: all up to the next comma that is outside brackets and quotes."""
 
 
 def rules_by_name() -> dict[str, type[Rule]]:
@@ -47,7 +40,7 @@ def rule_named(text: str | None) -> Rule | None:
     """
     if text is None:
         return None
-    name, _, settings = text.partition(":")
+    name, parameters = name_and_settings(text, what="rule", example="--rule threshold:cut=0.4")
     rules = rules_by_name()
     if name not in rules:
         close = get_close_matches(name, rules, n=1)
@@ -55,7 +48,6 @@ def rule_named(text: str | None) -> Rule | None:
         raise ParameterError(
             f"there is no rule {name!r}{suggestion}; choose one of {', '.join(rules)}"
         )
-    parameters = dict(_setting(part) for part in SETTING.findall(settings) if part.strip())
     _check_settings(name, rules[name], parameters)
     return rules[name](**parameters)
 
@@ -118,16 +110,3 @@ def _check_settings(name: str, rule: type[Rule], given: dict[str, Any]) -> None:
         raise ParameterError(
             f"the rule {name} needs a value for {' and '.join(missing)}; write {example}"
         )
-
-
-def _setting(text: str) -> tuple[str, Any]:
-    name, equals, value = text.strip().partition("=")
-    if not equals:
-        raise ParameterError(
-            f"a setting of a rule is written name=value, got {text.strip()!r}; "
-            "an example is --rule threshold:cut=0.4"
-        )
-    try:
-        return name, literal_eval(CONSTANTS.get(value, value))
-    except (ValueError, SyntaxError):
-        return name, value  # a word, as in space=log

@@ -48,20 +48,15 @@ def rule_names() -> list[str]:
 
 
 def network_names() -> list[str]:
-    """Return the names of all sequence networks."""
-    return [name.lower() for name in _parts("networks")]
+    """Return the names of all sequence networks, and of scorers that are no networks."""
+    networks = [name.lower() for name in _parts("networks")]
+    return sorted([*networks, *_short_names("scorers", "analogy")])
 
 
 def learner_names() -> list[str]:
     """Return the names of all label learners: ours with a short name, and ready-made ones."""
-    short_names = [
-        ast.literal_eval(node.value)
-        for name in _parts("learners")
-        for node in ast.walk(_parse("learners", snake_case(name)))
-        if isinstance(node, ast.AnnAssign)
-        and node.value is not None
-        and ast.unparse(node.target) == "short_name"
-    ]
+    modules = [snake_case(name) for name in _parts("learners")]
+    short_names = [name for module in modules for name in _short_names("learners", module)]
     return sorted([*short_names, *_all_of(_parse("learners", "ready_made"))])
 
 
@@ -88,7 +83,7 @@ def fill_in_names(text: str) -> str:
     Examples
     --------
     >>> fill_in_names("For sequences: {networks}.")
-    'For sequences: lstm, transducer or transformer.'
+    'For sequences: analogy, lstm, transducer or transformer.'
     """
     return re.sub("{(" + "|".join(NAMES) + ")}", lambda match: _joined(NAMES[match[1]]()), text)
 
@@ -128,6 +123,17 @@ def _parts(package: str) -> list[str]:
     """
     names = _all_of(_parse(package))
     return [name for name in names if (SOURCE / package / f"{snake_case(name)}.py").exists()]
+
+
+def _short_names(package: str, module: str) -> list[str]:
+    """Return the short names that the classes of a module give themselves."""
+    return [
+        ast.literal_eval(node.value)
+        for node in ast.walk(_parse(package, module))
+        if isinstance(node, ast.AnnAssign)
+        and node.value is not None
+        and ast.unparse(node.target) == "short_name"
+    ]
 
 
 def _all_of(module: ast.Module) -> list[str]:

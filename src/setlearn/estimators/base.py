@@ -99,12 +99,14 @@ class Trace(Protocol):
 class SetPredictor(ABC):
     """Predicts a set for each input. See the methods for the verbs that all predictors share."""
 
-    keeps_checkpoints: ClassVar[bool] = False
-    """Whether training can be resumed from a checkpoint."""
-
     elements_recur: ClassVar[bool] = True
     """Whether the elements to predict are expected in training, so that a fair evaluation holds
     samples out by their elements rather than at random."""
+
+    @property
+    def keeps_checkpoints(self) -> bool:
+        """Whether training can be resumed from a checkpoint."""
+        return False
 
     @property
     @abstractmethod

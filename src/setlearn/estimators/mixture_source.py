@@ -12,13 +12,14 @@ from sklearn.base import clone
 
 from setlearn.errors import ParameterError
 from setlearn.estimators.mixture_scorer import MixtureScorer
+from setlearn.estimators.scorer_names import scorer_named
 from setlearn.estimators.sequence_problem import (
     FittedScorer,
     NewNetwork,
     PassedScorer,
+    SampleSplit,
     ScorerSource,
     SequenceProblem,
-    Split,
 )
 from setlearn.networks import Training, network_named
 from setlearn.networks.alignment import Pairs, reading_order
@@ -47,7 +48,7 @@ def scorer_source(network: Any) -> ScorerSource:
     if network is None:
         return SuitedScorer()
     if isinstance(network, str):
-        return NewNetwork(network_named(network))
+        network = scorer_named(network)
     if isinstance(network, list | tuple) and network:
         return Mixture([scorer_source(part) for part in network])
     if not isinstance(network, type):
@@ -84,12 +85,17 @@ class Mixture(ScorerSource):
         """Pooling turns all scores into probabilities to be in the set."""
         return True
 
+    @property
+    def trains_network(self) -> bool:
+        """Whether a part does."""
+        return any(part.trains_network for part in self.parts)
+
     def needs_held_out(self, training: Training) -> bool:
         """The weights are learned from held-out samples."""
         return True
 
     def fit(
-        self, problem: SequenceProblem, split: Split, rng: np.random.RandomState
+        self, problem: SequenceProblem, split: SampleSplit, rng: np.random.RandomState
     ) -> FittedScorer:
         """Fit all parts on the same samples, then the pool on the others."""
         fitted = [
@@ -100,7 +106,8 @@ class Mixture(ScorerSource):
         judge.fit_pool(*problem.part(split.held_out))
         scorer = MixtureScorer([part.scorer for part in fitted], problem.bounds, judge.pool)
         history = [{**epoch, "part": k} for k, part in enumerate(fitted) for epoch in part.history]
-        return FittedScorer(scorer, history, judge)
+        unfinished = next((part.unfinished for part in fitted if part.unfinished), None)
+        return FittedScorer(scorer, history, judge, unfinished)
 
     def _trainings(self, training: Training) -> list[Training]:
         """The training of each part; networks share the time, and have folders of their own."""
@@ -131,12 +138,17 @@ class SuitedScorer(ScorerSource):
         """Whatever is chosen gives each sequence a probability of its own."""
         return True
 
+    @property
+    def trains_network(self) -> bool:
+        """Whatever is chosen, it is or has a network."""
+        return True
+
     def needs_held_out(self, training: Training) -> bool:
         """The weights of the mixture are learned from held-out samples."""
         return True
 
     def fit(
-        self, problem: SequenceProblem, split: Split, rng: np.random.RandomState
+        self, problem: SequenceProblem, split: SampleSplit, rng: np.random.RandomState
     ) -> FittedScorer:
         """Choose, then fit."""
         if is_numeric(problem.X):

@@ -13,6 +13,7 @@ from setlearn.generate import Bounds
 from setlearn.parameter_checks import check_count
 from setlearn.rules import Auto, ExpectedF, Margin, OnSequences, Rule, Threshold
 from setlearn.set_reading import LabelSets
+from setlearn.token_guesses import guess_tokens
 from setlearn.trie import Trie
 from setlearn.vocabulary import Split, Tokeniser, Vocabulary
 
@@ -39,14 +40,38 @@ LEAST_SIZE = 64
 """Sequences that a predicted set may have at least, if training sets are not larger."""
 
 
-def tokenisers_of(tokens: Split | tuple[Split, Split]) -> tuple[Tokeniser, Tokeniser]:
-    """How inputs are split into tokens, and how elements are."""
+def tokenisers_of(
+    tokens: Split | tuple[Split | None, Split | None] | None, X: Any, y: Any
+) -> tuple[Tokeniser, Tokeniser]:
+    """How inputs are split into tokens, and how elements are.
+
+    Parameters
+    ----------
+    tokens : way to split, pair of such ways, or None
+        What is None is guessed from the data.
+    X : list of inputs, or a numeric array
+    y : list of sets
+
+    Returns
+    -------
+    of_inputs, of_elements : Tokeniser
+
+    Raises
+    ------
+    ParameterError
+        If ``tokens`` is something else.
+    """
     pair = tokens if isinstance(tokens, tuple | list) else (tokens, tokens)
     if len(pair) != 2:
         raise ParameterError(
             f"tokens must be one way to split or a pair (for inputs, for elements), got {pair!r}"
         )
-    return Tokeniser(pair[0]), Tokeniser(pair[1])
+    guessed = guess_tokens(X, y) if None in pair else pair
+    # Where there are no texts to split, it does not matter how they would be split.
+    of_inputs, of_elements = (
+        given or guess or "char" for given, guess in zip(pair, guessed, strict=True)
+    )
+    return Tokeniser(of_inputs), Tokeniser(of_elements)
 
 
 def default_rule(gives_marginals: bool) -> Rule:

@@ -38,6 +38,7 @@ from setlearn.nodes import Mask, Nodes
 from setlearn.rules import Rule, TopK
 from setlearn.scorers.base import TokenScorer
 from setlearn.set_reading import LabelSets, check_one_kind
+from setlearn.token_guesses import split_phrase
 from setlearn.trie import END, Trie
 from setlearn.vocabulary import Vocabulary, read_elements
 
@@ -150,9 +151,15 @@ class SequencePredictor(RuleHolder):
             "rule": repr(self.rule_),
             "task": "sets of sequences",
             "tokens": len(self.vocabulary_.tokens),
+            **self._split_facts(),
             **self.scorer_.facts(),
             **self.rule_.facts(),
         }
+
+    def _split_facts(self) -> dict[str, str]:
+        """How texts are split; nothing if there are none, or if an older version did not say."""
+        phrase = split_phrase(*getattr(self, "tokens_", (None, None)))
+        return {"split": phrase} if phrase else {}
 
     def choice_names(self) -> list[str]:
         self._check_fitted()

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
@@ -15,22 +15,26 @@ from sklearn.utils.validation import _is_fitted
 
 from setlearn.generate import Bounds
 from setlearn.networks import network_named
+from setlearn.networks.convergence import convergence_problem
 from setlearn.networks.recipe import loss_of
 from setlearn.networks.training_settings import Training, TrainingPlan, hold_out
 from setlearn.nodes import IntArray
 from setlearn.rules import Rule
 from setlearn.scorers.base import InjectedScorer, TokenScorer
-from setlearn.sequence_inputs import learn_inputs
+from setlearn.sequence_inputs import InputReader, learn_inputs
 from setlearn.trie import Sequences, Trie
-from setlearn.vocabulary import Tokeniser, Vocabulary
+from setlearn.vocabulary import Split, Tokeniser, Vocabulary
+
+if TYPE_CHECKING:
+    from setlearn.estimators.sequence_training import SequenceTraining
 
 __all__ = [
     "FittedScorer",
     "NewNetwork",
     "PassedScorer",
+    "SampleSplit",
     "ScorerSource",
     "SequenceProblem",
-    "Split",
 ]
 
 STEPS = 75
@@ -70,13 +74,13 @@ class SequenceProblem:
         """The inputs and trees of some samples."""
         return _safe_indexing(self.X, samples), self.trie.take(samples)
 
-    def split(self, source: ScorerSource, rng: np.random.RandomState) -> Split:
+    def split(self, source: ScorerSource, rng: np.random.RandomState) -> SampleSplit:
         """Choose the samples to train on, and those to hold out."""
         everything: IntArray = np.arange(self.trie.n_samples)
         if not source.learns:
-            return Split(everything[:0], everything)
+            return SampleSplit(everything[:0], everything)
         needed = self.rule.needs_fit or source.needs_held_out(self.training)
-        return Split(*hold_out(everything, self._held_out_share(needed=needed), rng))
+        return SampleSplit(*hold_out(everything, self._held_out_share(needed=needed), rng))
 
     def _held_out_share(self, *, needed: bool) -> float:
         """The share of samples to hold out: as given, or some if something is learned from them."""
@@ -89,7 +93,7 @@ class SequenceProblem:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Split:
+class SampleSplit:
     """Which samples to train on, and which to hold out."""
 
     train: IntArray
@@ -107,6 +111,8 @@ class FittedScorer:
     scorer: TokenScorer
     history: list[Any]
     judge: TokenScorer
+    unfinished: str | None = None
+    """Why the training should have been longer, if it seems so."""
 
 
 class ScorerSource(ABC):
@@ -116,6 +122,11 @@ class ScorerSource(ABC):
     def vocabulary(self) -> Vocabulary | None:
         """The vocabulary that the scorer brings along; None if it is learned from the sets."""
         return None
+
+    @property
+    def tokens(self) -> tuple[Split | None, Split | None]:
+        """How the scorer splits inputs and elements; None where this is guessed from the data."""
+        return None, None if self.vocabulary is None else self.vocabulary.tokeniser.split
 
     @property
     @abstractmethod
@@ -133,19 +144,19 @@ class ScorerSource(ABC):
 
     @property
     def trains_network(self) -> bool:
-        """Whether that takes the steps and the time of a network."""
+        """Whether training goes in steps, takes time, and can be resumed and continued."""
         return False
 
     @abstractmethod
     def fit(
-        self, problem: SequenceProblem, split: Split, rng: np.random.RandomState
+        self, problem: SequenceProblem, split: SampleSplit, rng: np.random.RandomState
     ) -> FittedScorer:
         """Train on all samples but those held out.
 
         Parameters
         ----------
         problem : SequenceProblem
-        split : Split
+        split : SampleSplit
         rng : RandomState
 
         Returns
@@ -181,7 +192,7 @@ class NewNetwork(ScorerSource):
         return self._suited_plan(training).schedule == "constant"
 
     def fit(
-        self, problem: SequenceProblem, split: Split, rng: np.random.RandomState
+        self, problem: SequenceProblem, split: SampleSplit, rng: np.random.RandomState
     ) -> FittedScorer:
         """Build the network, and train it on all samples but those held out."""
         # torch is imported only where a network is really used.
@@ -189,7 +200,7 @@ class NewNetwork(ScorerSource):
 
         training = problem.training
         plan = self._training_plan(training, len(problem.X))
-        reader = learn_inputs(problem.X, problem.input_tokeniser)
+        reader = self._reader(problem)
         inputs = reader.read(problem.X)
         scorer = new_scorer(
             self.recipe,
@@ -208,15 +219,26 @@ class NewNetwork(ScorerSource):
             split.train,
             split.held_out,
         )
-        return FittedScorer(scorer, network.fit(plan, training, rng), scorer)
+        self._prepare(network)
+        history = network.fit(plan, training, rng)
+        return FittedScorer(scorer, history, scorer, convergence_problem(history, plan))
 
-    def tried(self, problem: SequenceProblem, split: Split, rng: np.random.RandomState) -> float:
+    def _reader(self, problem: SequenceProblem) -> InputReader:
+        """What turns inputs into what the network reads."""
+        return learn_inputs(problem.X, problem.input_tokeniser)
+
+    def _prepare(self, training: SequenceTraining) -> None:
+        """Change what is to be done differently than for a new network."""
+
+    def tried(
+        self, problem: SequenceProblem, split: SampleSplit, rng: np.random.RandomState
+    ) -> float:
         """Train for a short time, and return the F1 on held-out samples.
 
         Parameters
         ----------
         problem : SequenceProblem
-        split : Split
+        split : SampleSplit
         rng : RandomState
 
         Returns
@@ -277,7 +299,7 @@ class PassedScorer(ScorerSource):
         return hasattr(self.scorer, "fit") and not _is_fitted(self.scorer)
 
     def fit(
-        self, problem: SequenceProblem, split: Split, rng: np.random.RandomState
+        self, problem: SequenceProblem, split: SampleSplit, rng: np.random.RandomState
     ) -> FittedScorer:
         """Train a copy of the scorer, if it has something to learn."""
         if not self.learns:

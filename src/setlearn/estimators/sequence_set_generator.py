@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state
 
-from setlearn.errors import DataError, ParameterError
+from setlearn.errors import ConvergenceWarning, DataError, ParameterError
 from setlearn.estimators.base import check_same_length
+from setlearn.estimators.continued_training import continued, kept_split, sample_keys
 from setlearn.estimators.mixture_source import scorer_source
 from setlearn.estimators.sequence_parameters import (
     as_list,
@@ -24,9 +25,12 @@ from setlearn.estimators.sequence_predictor import SequencePredictor, check_targ
 from setlearn.estimators.sequence_problem import ScorerSource, SequenceProblem
 from setlearn.generate import Bounds
 from setlearn.networks.training_settings import Training, TrainsNetwork
+from setlearn.nodes import IntArray
+from setlearn.progress import say_before_progress
 from setlearn.rules import Rule
 from setlearn.savable import savable
 from setlearn.scorers.base import TokenScorer
+from setlearn.token_guesses import split_phrase
 from setlearn.trie import Trie
 from setlearn.vocabulary import Split, Vocabulary, read_elements
 
@@ -59,9 +63,10 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         held-out samples: a cut, the set with the highest expected F1, and a margin, all of them on
         whole sequences. ``Margin(space="log")`` where the choices of a prefix share a probability
         of 1.
-    tokens : "char", "word", function, or a pair of them, default="char"
-        How texts are split into tokens; a pair is for inputs and for elements. Inputs and
-        elements that are lists or tuples of tokens are taken as they are.
+    tokens : "char", "word", function, or a pair of them, optional
+        How texts are split into tokens; a pair is for inputs and for elements. By default this is
+        guessed from the data, see ``tokens_``. Inputs and elements that are lists or tuples of
+        tokens are taken as they are.
     max_length : int, optional
         Tokens of the longest sequence. By default that of the longest seen in training, and a
         quarter more if the rule decides on whole sequences.
@@ -76,6 +81,9 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         open suits the network: for the LSTM as in the paper; for the others a number of steps that
         grows with the square root of the number of samples, with a learning rate that rises and
         falls once. ``training__max_seconds=60`` works in ``set_params`` and in searches.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on with the network that is trained already, with a new schedule of
+        ``training``. What was held out stays held out. The samples may not hold new tokens.
     random_state : int or RandomState, optional
     max_steps : int, optional
         .. deprecated:: 0.1
@@ -87,9 +95,14 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
     scorer_ : the fitted scorer
     network_ : the trained network, if ``network`` is not a scorer
     vocabulary_ : tokens of the sequences
+    tokens_ : pair of "char", "word", function or None
+        How the texts of inputs and of elements are split: as given, or as guessed. Texts with
+        spaces are split into words if their words recur. None for what is no text.
     held_out_ : array of int
         Which samples of ``fit`` the network was not trained on; the rule was fitted on them. If
         fewer than 8 would be held out, none are, and the rule was fitted on the training samples.
+    held_out_keys_ : array of int
+        One number per held-out sample, by which a fit with ``warm_start`` recognises it.
     rule_samples_ : tuple or None
         A scorer that has not seen these samples, their inputs and their trees, for `with_rule`.
         They are not saved.
@@ -110,18 +123,20 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
     ['cd', 'dc']
     """
 
-    keeps_checkpoints: ClassVar[bool] = True
+    held_out_: IntArray
+    held_out_keys_: IntArray
 
     def __init__(
         self,
         network: Any = None,
         rule: Rule | None = None,
         *,
-        tokens: Split | tuple[Split, Split] = "char",
+        tokens: Split | tuple[Split | None, Split | None] | None = None,
         max_length: int | None = None,
         max_size: int | None = None,
         max_nodes: int | None = None,
         training: Training | None = None,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         max_steps: int | None = None,
     ) -> None:
@@ -132,8 +147,14 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         self.max_size = max_size
         self.max_nodes = max_nodes
         self.training = training
+        self.warm_start = warm_start
         self.random_state = random_state
         self.max_steps = max_steps
+
+    @property
+    def keeps_checkpoints(self) -> bool:
+        """Whether training can be resumed from a checkpoint: that of a network can."""
+        return scorer_source(self.network).trains_network
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train the network on the trees of the sets, then fit the rule on held-out samples.
@@ -149,10 +170,14 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         -------
         self
         """
-        source = scorer_source(self.network)
+        source = self._source()
         problem = self._read_problem(X, y, source)
+        tokens = _splits_in(problem)
+        say_before_progress(split_phrase(*tokens), verbose=problem.training.verbose is not False)
         rng = check_random_state(self.random_state)
         split = problem.split(source, rng)
+        if self._continues:
+            split = kept_split(split, problem.X, self.held_out_, self.held_out_keys_)
         problem.rule.check_samples(len(split.held_out))
         fitted = source.fit(problem, split, rng)
         rule, held_out = self._seeded(problem.rule), split.held_out
@@ -163,22 +188,49 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         # All at once, so that a fit that fails leaves the model of the one before whole.
         self.scorer_, self.learned_bounds_ = fitted.scorer, problem.bounds
         self.history_, self.held_out_ = fitted.history, held_out
+        self.held_out_keys_ = sample_keys(_safe_indexing(problem.X, held_out))
+        self.tokens_ = tokens
         kept = (fitted.judge, *problem.part(held_out))
         self.rule_samples_ = kept if len(held_out) else None
         self._set_rule(rule)
+        if fitted.unfinished is not None:
+            warnings.warn(
+                f"{fitted.unfinished}; raise max_steps or max_seconds of the training, or continue "
+                "it by another fit with warm_start=True",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         return self
+
+    @property
+    def _continues(self) -> bool:
+        """Whether ``fit`` goes on with what is trained already."""
+        return self.warm_start and hasattr(self, "scorer_")
+
+    def _source(self) -> ScorerSource:
+        """Where the scorer comes from: what is trained already, or something new."""
+        source = scorer_source(self.network)
+        if not self._continues:
+            return source
+        if not hasattr(self, "held_out_keys_"):
+            raise ParameterError(
+                "this model was fitted with an older version, which did not keep what is needed "
+                "to continue its training; set warm_start=False"
+            )
+        return continued(source, self.scorer_, self.tokens_)
 
     def _read_problem(self, X: Any, y: Any, source: ScorerSource) -> SequenceProblem:
         """Read and check everything before anything costly starts."""
-        X, training = as_list(X, "X"), self._training()
-        of_inputs, of_elements = tokenisers_of(self.tokens)
+        X, y, training = as_list(X, "X"), as_list(y, "y"), self._training()
+        tokens = source.tokens if self.tokens is None else self.tokens
+        of_inputs, of_elements = tokenisers_of(tokens, X, y)
         check_bounds(self.max_length, self.max_size, self.max_nodes)
         if training.checkpoint is not None and self.random_state is None:
             raise ParameterError(
                 "a checkpoint can only be resumed by a run with the same seed; "
                 "set random_state to a number"
             )
-        sets = read_elements(as_list(y, "y"), of_elements, "y")
+        sets = read_elements(y, of_elements, "y")
         check_same_length(len(X), len(sets))
         if len(X) == 0:
             raise DataError("there is no training data: X holds 0 samples; pass at least one")
@@ -204,3 +256,13 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         )
         with_steps: Training = clone(training).set_params(max_steps=self.max_steps)
         return with_steps
+
+
+def _splits_in(problem: SequenceProblem) -> tuple[Split | None, Split | None]:
+    """How inputs and elements are split, None where they are no texts."""
+    X, vocabulary = problem.X, problem.vocabulary
+    inputs_are_texts = isinstance(X, list | tuple) and any(isinstance(x, str) for x in X)
+    return (
+        problem.input_tokeniser.split if inputs_are_texts else None,
+        vocabulary.tokeniser.split if vocabulary.kind is str else None,
+    )

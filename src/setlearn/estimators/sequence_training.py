@@ -90,6 +90,8 @@ class SequenceTraining:
     bounds: Bounds
     train: IntArray  # the samples to train on
     held_out: IntArray  # those that the network will not see
+    start: str = ""
+    """A digest of the weights that training starts from, if they are not new."""
 
     def __post_init__(self) -> None:
         self.watched = (self.held_out if len(self.held_out) else self.train)[:WATCHED]
@@ -120,10 +122,15 @@ class SequenceTraining:
             plan,
             seed=int(rng.randint(2**31 - 1)),
             evaluate=self.evaluate,
+            parts=self._parts,
             verbose=training.verbose is not False,
             description="training the network",
             checkpoint=None if training.checkpoint is None else Path(training.checkpoint),
-            facts={"data": self._digest(), "loss": self.scorer.loss},
+            facts={
+                "data": self._digest(),
+                "loss": self.scorer.loss,
+                **({"start": self.start} if self.start else {}),
+            },
         )
         with one_thread():
             history = trainer.fit()
@@ -131,6 +138,12 @@ class SequenceTraining:
             network.cpu()  # MPS has no double precision
         network.to(network.precision)
         return history
+
+    def _parts(self, rows: Tensor) -> list[Tensor]:
+        """The rows of a step in parts that the network can take at once."""
+        numbers, samples = rows.numpy(), self.train[rows.numpy()]
+        sizes = [len(chunk) for chunk in self.scorer.chunks(self.inputs, samples, len(samples))]
+        return [torch.from_numpy(part) for part in np.split(numbers, np.cumsum(sizes)[:-1])]
 
     def loss(self, samples: IntArray) -> Tensor:
         """The loss on every node of these samples' trees; each input is encoded once."""

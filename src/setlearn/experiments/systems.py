@@ -91,14 +91,16 @@ SIGMOID = SetClassifier(SigmoidNetwork(), Margin(), verbose=False)
 SEQUENCE_SIGMOID = SetClassifier(SequenceSigmoidNetwork(), Margin(), cv=3, verbose=False)
 
 # As in the paper: one LSTM layer, 60 and 120 units, embeddings of 60, Adam, batches of 15.
-ENCODER_DECODER = SequenceSetGenerator("lstm", training=QUIET)
+ENCODER_DECODER = SequenceSetGenerator("lstm", tokens="char", training=QUIET)
 
 # The library's defaults.
 MIXTURE = SetClassifier(SetMixture(), "auto", verbose=False)
-GENERATOR = SequenceSetGenerator(training=QUIET)
+GENERATOR = SequenceSetGenerator(tokens="char", training=QUIET)
 
-TRANSFORMER = SequenceSetGenerator("transformer", training=QUIET)
-TRANSFORMER_WITH_PAPERS_LOSS = SequenceSetGenerator(Transformer(loss="sequence"), training=QUIET)
+TRANSFORMER = SequenceSetGenerator("transformer", tokens="char", training=QUIET)
+TRANSFORMER_WITH_PAPERS_LOSS = SequenceSetGenerator(
+    Transformer(loss="sequence"), tokens="char", training=QUIET
+)
 
 # No rule is fitted on their scores, so they need no folds.
 LOGISTIC_REGRESSION = SetClassifier(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -142,7 +142,9 @@ def read_checkpoint(folder: Path) -> tuple[Weights, dict[str, Any]]:
     return tensors, about
 
 
-def check_same_run(folder: Path, then: dict[str, Any], now: dict[str, Any]) -> None:
+def check_same_run(
+    folder: Path, then: dict[str, Any], now: dict[str, Any], may_differ: Collection[str] = ()
+) -> None:
     """Check that a checkpoint belongs to the same run.
 
     Parameters
@@ -151,6 +153,8 @@ def check_same_run(folder: Path, then: dict[str, Any], now: dict[str, Any]) -> N
         Where the checkpoint is, for the message.
     then, now : dict
         What identifies the run that wrote the checkpoint, and the present one.
+    may_differ : collection of str, optional
+        What need not be equal.
 
     Raises
     ------
@@ -161,7 +165,7 @@ def check_same_run(folder: Path, then: dict[str, Any], now: dict[str, Any]) -> N
     differences = [
         f"{name} was {then.get(name, 'absent')}, is {now.get(name, 'absent')}"
         for name in {**then, **now}
-        if then.get(name) != now.get(name)
+        if name not in may_differ and then.get(name) != now.get(name)
     ]
     if differences:
         more = len(differences) - MOST_DIFFERENCES  # with other data every shape differs

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Required, TypedDict, cast
 import torch
 from torch import Tensor, nn
 
-from setlearn.errors import DataError
+from setlearn.errors import DataError, ParameterError
 from setlearn.networks.checkpoint import (
     CHECKPOINT_FORMAT,
     CHECKPOINT_NAME,
@@ -30,7 +30,7 @@ from setlearn.parameter_checks import check_count
 from setlearn.progress import progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 
@@ -38,6 +38,10 @@ __all__ = ["Epoch", "Trainer"]
 
 SAVE_EVERY = 100
 """Steps between checkpoints: a crash costs some seconds of work."""
+
+LENGTH = ("max_steps", "max_seconds", "evaluate_every", "patience")
+"""What may change when a run is resumed. A schedule is stretched: the learning rate goes on with
+that of the longer schedule at the same step."""
 
 
 class Epoch(TypedDict, total=False):
@@ -82,6 +86,9 @@ class Trainer:
         Returns a score on held-out data, higher is better. It is called in eval mode and without
         gradients. A dict has the score as "held_out", and other numbers to record. Without it,
         training runs to ``plan.max_steps``.
+    parts : callable, optional
+        Takes the rows of a step, and returns them in parts that are small enough for the memory.
+        Their gradients are added up, each by its share of the rows.
     verbose : bool
         Show a progress bar if there is a terminal.
     description : str
@@ -89,7 +96,7 @@ class Trainer:
     checkpoint : Path, optional
         A folder for one file, which is replaced every 100 steps and after each evaluation. An
         interrupted run that is started again with the same arguments continues from there and
-        ends with the same weights.
+        ends with the same weights. It may also be given more steps or time than before.
     facts : mapping, optional
         What else must be equal to resume from a checkpoint, such as a digest of the data.
 
@@ -116,6 +123,7 @@ class Trainer:
         *,
         seed: int,
         evaluate: Callable[[], float | dict[str, float]] | None = None,
+        parts: Callable[[Tensor], Sequence[Tensor]] | None = None,
         verbose: bool = False,
         description: str = "training",
         checkpoint: Path | None = None,
@@ -128,6 +136,7 @@ class Trainer:
         self.plan = plan
         self.seed = int(seed)
         self.evaluate = evaluate
+        self.parts = parts
         self.verbose = verbose
         self.description = description
         self.checkpoint = checkpoint
@@ -152,7 +161,10 @@ class Trainer:
             self._resume()
             self._started = time.perf_counter()
             steps_left = self.plan.max_steps - self._step_count
-            with progress(self.description, steps_left, verbose=self.verbose) as tick:
+            seconds_left = self.plan.max_seconds - self._seconds_before
+            with progress(
+                self.description, steps_left, verbose=self.verbose, max_seconds=seconds_left
+            ) as tick:
                 while not self._is_finished():
                     self.history.append(self._epoch(tick))
                     self._save()
@@ -206,10 +218,12 @@ class Trainer:
 
     def _step(self, rows: Tensor) -> float:
         self._optimizer.zero_grad()
-        loss = self.loss(rows)
-        loss.backward()  # type: ignore[no-untyped-call]  # torch's own
+        value = 0.0
+        for part in [rows] if self.parts is None else self.parts(rows):
+            loss = self.loss(part) * (len(part) / len(rows))
+            loss.backward()  # type: ignore[no-untyped-call]  # torch's own
+            value += float(loss.detach())
         norm = nn.utils.clip_grad_norm_(self._parameters, self.plan.clip)
-        value = float(loss.detach())
         # Checked before the weights change, so that they stay finite if this is caught.
         if not (math.isfinite(value) and math.isfinite(float(norm))):
             raise DataError(
@@ -281,7 +295,12 @@ class Trainer:
         if self.checkpoint is None or not (self.checkpoint / CHECKPOINT_NAME).exists():
             return
         tensors, about = read_checkpoint(self.checkpoint)
-        check_same_run(self.checkpoint, about["run"], self._identity())
+        check_same_run(self.checkpoint, about["run"], self._identity(), LENGTH)
+        if about["step"] > self.plan.max_steps:
+            raise ParameterError(
+                f"the checkpoint in {self.checkpoint} has {about['step']} steps already, but "
+                f"max_steps is {self.plan.max_steps}; raise it, or use another folder"
+            )
         self.network.load_state_dict(without_prefix("network", tensors))
         self._best_weights = without_prefix("best", tensors)
         self._best_score, self._stale = about["best_score"], about["stale"]
@@ -302,8 +321,14 @@ class Trainer:
 
 
 def _progress_text(epoch: Epoch) -> str:
+    """The figures of an epoch, for the progress bar.
+
+    >>> _progress_text({"loss": 0.25, "held_out_f1": 0.5, "held_out_seen": False})
+    'loss 0.2500, held-out F1 0.500'
+    """
     f1 = epoch.get("held_out_f1")
-    return f"loss {epoch['loss']:.4f}" + ("" if f1 is None else f", F1 {f1:.3f}")
+    name = "F1" if epoch.get("held_out_seen") else "held-out F1"
+    return f"loss {epoch['loss']:.4f}" + ("" if f1 is None else f", {name} {f1:.3f}")
 
 
 def _optimizer(parameters: list[nn.Parameter], plan: TrainingPlan) -> torch.optim.Optimizer:

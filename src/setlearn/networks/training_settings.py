@@ -228,8 +228,11 @@ class TrainsNetwork:
     training: Training | None
     suited_training: ClassVar[Mapping[str, Any]] = {}
     """What suits the network, by the names of the parameters of `Training`."""
-    keeps_checkpoints: ClassVar[bool] = False
-    """Whether ``training.checkpoint`` is supported; if not, it is refused."""
+
+    @property
+    def keeps_checkpoints(self) -> bool:
+        """Whether ``training.checkpoint`` is supported; if not, it is refused."""
+        return False
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters; ``training__max_steps`` and the like work also if training is None.

@@ -5,10 +5,11 @@ from setlearn.records.cells import KINDS, Kind
 from setlearn.records.column_guesses import guess_columns
 from setlearn.records.columns import Column, as_rows
 from setlearn.records.model import RecordModel, reading_x, record_model_for
-from setlearn.records.plan import RecordPlan, TokenSplit, plan_records
+from setlearn.records.plan import RecordPlan, plan_records, plan_to_continue
 from setlearn.records.readers import FeatureReader, RecordReader, TextFeatures, TextReader
 from setlearn.records.target_guesses import guess_targets
 from setlearn.records.targets import TargetReader
+from setlearn.token_guesses import TokenSplit
 
 __all__ = [
     "KINDS",
@@ -27,6 +28,7 @@ __all__ = [
     "guess_columns",
     "guess_targets",
     "plan_records",
+    "plan_to_continue",
     "reading_x",
     "record_model_for",
 ]

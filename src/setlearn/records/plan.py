@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, get_args
 
 from sklearn.base import clone
 
@@ -19,10 +19,10 @@ from setlearn.records.model import RecordModel
 from setlearn.records.readers import FeatureReader, RecordReader, TextFeatures, TextReader
 from setlearn.records.target_guesses import guess_targets
 from setlearn.records.targets import TargetReader
+from setlearn.token_guesses import TokenSplit, are_spaced, guess_tokens, split_remark
 
-__all__ = ["RecordPlan", "TokenSplit", "guess_features", "guess_split", "plan_records"]
+__all__ = ["RecordPlan", "TokenSplit", "guess_features", "plan_records", "plan_to_continue"]
 
-TokenSplit: TypeAlias = Literal["char", "word"]
 Columns: TypeAlias = tuple[Column, ...]
 
 FEATURE_REMARKS: dict[TextFeatures, str] = {
@@ -30,12 +30,6 @@ FEATURE_REMARKS: dict[TextFeatures, str] = {
     "words": "by which words occur",
     "chars": "by TF-IDF of characters",
 }
-TOKEN_REMARKS: dict[TokenSplit, str] = {"char": "by characters", "word": "by words"}
-
-SHARE_SPACED = 0.1
-"""If a smaller share of the texts has spaces, texts are not read by words."""
-SHARE_REPEATED = 0.75
-"""If a smaller share of all words are words seen at least twice, words are not tokens."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +48,8 @@ class RecordPlan:
         For sequences: how inputs and elements are split. Pass it to `SequenceSetGenerator`.
     notes : tuple of str
         What was decided, one line per decision.
+    reader : FeatureReader or TextReader, optional
+        What reads the inputs, if it is known already.
 
     Examples
     --------
@@ -67,6 +63,7 @@ class RecordPlan:
     text: Mapping[str, TextFeatures]
     tokens: tuple[TokenSplit, TokenSplit] | None
     notes: tuple[str, ...]
+    reader: RecordReader | None = None
 
     @property
     def task(self) -> Task:
@@ -104,7 +101,9 @@ class RecordPlan:
         rows = _training_rows(records)
         reader = self._reader(rows)
         sets = [self.targets.read(row) for row in rows]
-        fitted = clone(model).fit(reader.read(rows), sets)
+        # A model whose training is continued needs what it has learned.
+        fresh: Any = copy(model) if getattr(model, "warm_start", False) else clone(model)
+        fitted = fresh.fit(reader.read(rows), sets)
         return RecordModel(reader, self.targets, fitted)
 
     def problem_with(self, row: Row) -> str | None:
@@ -119,6 +118,8 @@ class RecordPlan:
         return None
 
     def _reader(self, rows: Sequence[Row]) -> RecordReader:
+        if self.reader is not None:
+            return self.reader
         # Only plans for sequences have tokens.
         if self.tokens is not None and self.inputs[0].kind in ("text", "tokens"):
             return TextReader(self.inputs[0])
@@ -191,6 +192,22 @@ def plan_records(
     return RecordPlan(texts.columns, targets, texts.features, texts.tokens, tuple(notes))
 
 
+def plan_to_continue(model: RecordModel, notes: Sequence[str] = ()) -> RecordPlan:
+    """Plan to read records as a fitted model does, to continue its training.
+
+    Parameters
+    ----------
+    model : RecordModel
+    notes : sequence of str, optional
+        What to say of the plan.
+
+    Returns
+    -------
+    RecordPlan
+    """
+    return RecordPlan(model.reader.columns, model.targets, {}, None, tuple(notes), model.reader)
+
+
 class TextPlan(NamedTuple):
     """How the texts among the inputs are read.
 
@@ -242,19 +259,22 @@ def _plan_for_sequences(
             advice={"task": "labels"},
         )
     given = tokens if isinstance(tokens, tuple | list) else (tokens, tokens)
-    if len(given) != 2 or not {*given} <= {*TOKEN_REMARKS, None}:
+    if len(given) != 2 or not {*given} <= {*get_args(TokenSplit), None}:
         raise ParameterError(
             f'tokens must be "char", "word" or a pair of them (for inputs and for elements), '
             f"got {tokens!r}"
         )
     columns = _readable_as_sequences(columns)
     text_columns = [column for column in columns if column.kind == "text"]
-    texts = [text for column in text_columns for text in _texts(rows, column)]
-    input_split = given[0] or guess_split(texts)
-    elements = {e for row in rows for e in targets.read(row) if isinstance(e, str)}
-    element_split = given[1] or guess_split(sorted(elements))
-    remarks = {column.name: TOKEN_REMARKS[input_split] for column in text_columns}
-    notes = [f"elements: {TOKEN_REMARKS[element_split]}"] if elements else []
+    sampled = [rows[k] for k in sampled_rows(len(rows))]
+    sets = [targets.read(row) for row in sampled]
+    texts: list[Any] = [None] * len(sampled)
+    for column in text_columns:  # at most one
+        texts = [cell.text_or_empty() or None for cell in column.cells(sampled)]
+    guessed = guess_tokens(texts, sets)
+    input_split, element_split = given[0] or guessed[0] or "char", given[1] or guessed[1] or "char"
+    remarks = {column.name: split_remark(input_split) for column in text_columns}
+    notes = [f"elements: {split_remark(element_split)}"] if guessed[1] else []
     return TextPlan(_with_remarks(columns, remarks), {}, (input_split, element_split), notes)
 
 
@@ -262,21 +282,6 @@ TEXT_PLANNERS: dict[Task, Callable[..., TextPlan]] = {
     "labels": _plan_for_labels,
     "sequences": _plan_for_sequences,
 }
-
-
-def guess_split(texts: Sequence[str]) -> TokenSplit:
-    """Choose words if the texts have spaces and their words repeat, else characters.
-
-    Examples
-    --------
-    >>> guess_split(["a small cat", "a small dog", "a cat", "the dog", "the cat"])
-    'word'
-    >>> guess_split(["noun Aaron", "noun Abel", "noun Adam"])
-    'char'
-    """
-    counts = Counter(word for text in texts for word in text.split())
-    repeated = sum(count for count in counts.values() if count > 1)
-    return "word" if _are_spaced(texts) and repeated >= SHARE_REPEATED * counts.total() else "char"
 
 
 def guess_features(texts: Sequence[str]) -> TextFeatures:
@@ -287,12 +292,7 @@ def guess_features(texts: Sequence[str]) -> TextFeatures:
     >>> guess_features(["sun over the sea", "night"]), guess_features(["sunset", "seaside"])
     ('tfidf', 'chars')
     """
-    return "tfidf" if _are_spaced(texts) else "chars"
-
-
-def _are_spaced(texts: Sequence[str]) -> bool:
-    spaced = sum(len(text.split()) > 1 for text in texts)
-    return spaced > 0 and spaced >= SHARE_SPACED * len(texts)
+    return "tfidf" if are_spaced(texts) else "chars"
 
 
 def _texts(rows: Sequence[Row], column: Column) -> list[str]:

@@ -106,6 +106,7 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
     ['lake', 'laking']
     """
 
+    short_name: ClassVar[str] = "analogy"
     gives_marginals: ClassVar[bool] = True
     fits_fast: ClassVar[bool] = True
 

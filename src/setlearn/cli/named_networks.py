@@ -1,0 +1,105 @@
+"""Networks by their names on the command line, with their settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from setlearn.cli.named_settings import name_and_settings
+from setlearn.errors import ParameterError
+
+__all__ = ["check_trained_in_steps", "network_with"]
+
+OPTION_PARAMETERS: Mapping[str, tuple[str, ...]] = {"layers": ("layers", "encoder_layers")}
+"""The parameters that an option may stand for, if they do not have the name of the option."""
+
+
+def network_with(text: str, options: Mapping[str, Any]) -> Any:
+    """Make a network from its name, its settings after a colon, and options of their own.
+
+    Parameters
+    ----------
+    text : str
+        As in ``transducer:window=2``.
+    options : mapping
+        The values of options such as ``width``; None for those that were not given.
+
+    Returns
+    -------
+    NetworkRecipe or Scorer
+
+    Raises
+    ------
+    ParameterError
+        If there is no such network, or it does not have one of the settings.
+
+    Examples
+    --------
+    >>> network_with("transducer:window=2", {"width": 64, "layers": None})
+    Transducer(width=64, window=2)
+    >>> network_with("transformer", {"layers": 2})
+    Transformer(encoder_layers=2)
+    """
+    from setlearn.estimators.scorer_names import scorer_named
+
+    name, settings = name_and_settings(
+        text, what="network", example="--network transducer:window=2"
+    )
+    network = scorer_named(name)
+    own = network.get_params(deep=False)
+    for setting in settings:
+        if setting not in own:
+            raise ParameterError(
+                f"the network {name} has no setting {setting!r}; its settings are {', '.join(own)}"
+            )
+    for option, value in options.items():
+        if value is None:
+            continue
+        parameter = next((p for p in OPTION_PARAMETERS.get(option, (option,)) if p in own), None)
+        if parameter is None:
+            raise ParameterError(
+                f"{_flag(option)} is not a setting of the network {name}, which has "
+                f"{', '.join(own)}; leave it out, or write --network {name}:NAME=VALUE"
+            )
+        if parameter in settings:
+            raise ParameterError(
+                f"{parameter} is given twice, by {_flag(option)} and in --network {text}; "
+                "give it once"
+            )
+        settings[parameter] = value
+    network.set_params(**settings)
+    if hasattr(network, "check_parameters"):
+        network.check_parameters()  # before the data are read
+    return network
+
+
+def check_trained_in_steps(network: Any, name: str, options: Mapping[str, Any]) -> None:
+    """Check that options of a training in steps are given only for networks.
+
+    Parameters
+    ----------
+    network : NetworkRecipe or Scorer
+    name : str
+        Its name on the command line.
+    options : mapping
+        The values of the options; None for those that were not given.
+
+    Raises
+    ------
+    ParameterError
+        If one was given, but the scorer is not a network.
+    """
+    if hasattr(network, "build"):
+        return
+    for option, value in options.items():
+        if value is not None:
+            from setlearn.networks import network_names
+
+            raise ParameterError(
+                f"{_flag(option)} is for networks that are trained in steps, but {name} is not; "
+                f"leave it out, or use --network {' or '.join(network_names())}"
+            )
+
+
+def _flag(option: str) -> str:
+    return f"--{option.replace('_', '-')}"

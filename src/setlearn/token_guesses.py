@@ -1,0 +1,163 @@
+"""Guesses from the data whether texts are sequences of words or of characters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from typing import Any, Literal, TypeAlias
+
+__all__ = ["TokenSplit", "are_spaced", "guess_tokens", "split_phrase", "split_remark"]
+
+TokenSplit: TypeAlias = Literal["char", "word"]
+"""How texts are split into tokens: by character, or at white space."""
+
+MOST_SAMPLED = 5000
+"""The number of samples, spread over the data, that the guess is made from."""
+
+SHARE_SPACED = 0.1
+"""If a smaller share of the texts has spaces, texts are not read by words."""
+
+SHARE_REPEATED = 0.75
+"""If a smaller share of all words are words seen at least twice, words are not tokens."""
+
+LONGEST_SYMBOLS = 2.5
+"""Words that are shorter on average, such as phonemes, are symbols: words are tokens."""
+
+SHARE_WHOLE = 0.75
+"""At least this share of the elements are words of their inputs, or occur in several sets, if each
+element without spaces is a token."""
+
+SHARE_INFLECTED = 0.25
+"""If at least this share of the elements begins like a word of the input, without being one, then
+elements are spelled anew from the letters of the input."""
+
+
+def guess_tokens(
+    inputs: Iterable[Any], sets: Iterable[Any]
+) -> tuple[TokenSplit | None, TokenSplit | None]:
+    """Guess how inputs are split into tokens, and how elements are.
+
+    Texts with spaces are split into words if their words recur: then new texts consist of known
+    words. Elements without spaces are spelled by characters, unless the inputs have spaces and the
+    elements are words of their inputs, or recur as a whole.
+
+    Parameters
+    ----------
+    inputs : iterable of texts or other inputs
+    sets : iterable of sets
+        The set of each input. Elements that are not texts are ignored.
+
+    Returns
+    -------
+    of_inputs, of_elements : {"char", "word"} or None
+        None if there are no texts.
+
+    Examples
+    --------
+    >>> guess_tokens(["wolf", "fish", "ox"], [{"wolf", "wolves"}, {"fish"}, {"ox", "oxen"}])
+    ('char', 'char')
+    >>> guess_tokens(["record", "live"], [{"R EH K ER D", "R IH K AO R D"}, {"L IH V", "L AY V"}])
+    ('char', 'word')
+    >>> guess_tokens(["Ed has a cup", "Ed has a key", "Al has a cup"], [{"cup"}, {"key"}, {"cup"}])
+    ('word', 'word')
+    """
+    samples = list(zip(inputs, sets, strict=False))
+    samples = samples[:: -(-len(samples) // MOST_SAMPLED) or 1]
+    pairs = [(_words(x), [e for e in _members(y) if isinstance(e, str)]) for x, y in samples]
+    texts = [x for x, _ in samples if isinstance(x, str)]
+    counts = Counter(chain.from_iterable(elements for _, elements in pairs))
+    of_inputs = _split_of(texts)
+    of_elements = _split_of(sorted(counts))
+    if not texts or not counts or not are_spaced(texts):
+        return of_inputs, of_elements
+    if not are_spaced(sorted(counts)):
+        if _share(pairs, _is_inflected) >= SHARE_INFLECTED:
+            return "char", "char"
+        recurring = sum(count for count in counts.values() if count > 1)
+        if recurring >= SHARE_WHOLE * counts.total():
+            return "word", "word"
+    if of_inputs == "word" and _share(pairs, _is_in_input) >= SHARE_WHOLE:
+        return "word", "word"
+    return of_inputs, of_elements
+
+
+def are_spaced(texts: Sequence[str]) -> bool:
+    """Whether enough texts consist of several words."""
+    spaced = sum(len(text.split()) > 1 for text in texts)
+    return spaced > 0 and spaced >= SHARE_SPACED * len(texts)
+
+
+def split_remark(split: object) -> str:
+    """Say in words how texts are split.
+
+    Examples
+    --------
+    >>> split_remark("char"), split_remark(str.split)
+    ('by characters', 'by a function')
+    """
+    return {"char": "by characters", "word": "by words"}.get(str(split), "by a function")
+
+
+def split_phrase(of_inputs: object, of_elements: object) -> str:
+    """Say in words how inputs and elements are split.
+
+    Parameters
+    ----------
+    of_inputs, of_elements : "char", "word", function or None
+        None for what is not split.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> split_phrase("char", "word"), split_phrase(None, "char")
+    ('inputs by characters, elements by words', 'elements by characters')
+    """
+    splits = {"inputs": of_inputs, "elements": of_elements}
+    return ", ".join(f"{n} {split_remark(s)}" for n, s in splits.items() if s is not None)
+
+
+def _split_of(texts: Sequence[str]) -> TokenSplit | None:
+    """Words if the texts have spaces and their words repeat, or are symbols; else characters."""
+    if not texts:
+        return None
+    if not are_spaced(texts):
+        return "char"
+    counts = Counter(word for text in texts for word in text.split())
+    repeated = sum(count for count in counts.values() if count > 1)
+    length = sum(len(word) * count for word, count in counts.items())
+    are_symbols = length < LONGEST_SYMBOLS * counts.total()
+    return "word" if are_symbols or repeated >= SHARE_REPEATED * counts.total() else "char"
+
+
+def _share(
+    pairs: Sequence[tuple[set[str], list[str]]], holds: Callable[[str, set[str]], bool]
+) -> float:
+    """The share of elements for which something holds, given the words of their input."""
+    answers = [holds(element, words) for words, elements in pairs for element in elements]
+    return sum(answers) / max(len(answers), 1)
+
+
+def _is_in_input(element: str, words: set[str]) -> bool:
+    """Whether all words of an element are words of the input."""
+    return all(word in words for word in element.split())
+
+
+def _is_inflected(element: str, words: set[str]) -> bool:
+    """Whether an element begins with more than half of a word of the input, but is not one."""
+    return element not in words and any(
+        len(word) > 1 and element.startswith(word[: len(word) // 2 + 1]) for word in words
+    )
+
+
+def _words(x: Any) -> set[str]:
+    """The words of a text, also without the punctuation around them."""
+    words = x.split() if isinstance(x, str) else []
+    return {*words, *(word.strip(".,;:!?") for word in words)}
+
+
+def _members(elements: Any) -> Iterable[Any]:
+    return elements if isinstance(elements, set | frozenset | list | tuple) else ()

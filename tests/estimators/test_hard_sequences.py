@@ -1,0 +1,107 @@
+"""Sequences at the limits: very long, very many, or none. Each gives a usable model."""
+
+import random
+import time
+import warnings
+
+import pytest
+import torch
+
+from setlearn import SequenceSetGenerator
+from setlearn.errors import ConvergenceWarning, TruncationWarning
+from setlearn.networks import Training, Transducer, Transformer
+from setlearn.networks.training_loop import Trainer
+from setlearn.networks.training_settings import TrainingPlan
+from setlearn.scorers import AnalogyScorer
+
+SCORERS = [Transformer(8, 2, 1), Transducer(8, 2, 1), AnalogyScorer()]
+NETWORKS = SCORERS[:2]
+RNG = random.Random(0)
+WORDS = ["".join(RNG.choices("abcd", k=4)) for _ in range(24)]
+FORMS = [{word, word[::-1]} for word in WORDS]
+
+
+def name(scorer):
+    return type(scorer).__name__
+
+
+def fitted(scorer, X, Y, *, max_steps=2, **training):
+    training = Training(max_steps=max_steps, **training)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return SequenceSetGenerator(scorer, training=training, random_state=0).fit(X, Y)
+
+
+def predicted(model, X):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TruncationWarning)
+        sets = model.predict(X)
+    assert len(sets) == len(X)
+    return sets
+
+
+@pytest.mark.parametrize("scorer", SCORERS, ids=name)
+class TestEveryScorer:
+    def test_inputs_longer_than_any_seen(self, scorer):
+        predicted(fitted(scorer, WORDS, FORMS), ["abcd" * 100, "", "zz"])
+
+    def test_one_sample(self, scorer):
+        predicted(fitted(scorer, WORDS[:1], FORMS[:1]), WORDS[:2])
+
+    def test_all_sets_empty(self, scorer):
+        model = fitted(scorer, WORDS, [set() for _ in WORDS], max_steps=30)
+        assert predicted(model, ["abcd"]) == [frozenset()]
+
+    def test_sets_of_a_hundred(self, scorer):
+        sets = [{word + "".join(RNG.choices("abcd", k=5)) for _ in range(100)} for word in WORDS]
+        predicted(fitted(scorer, WORDS, sets, max_steps=1), WORDS[:1])
+
+    def test_a_large_vocabulary(self, scorer):
+        words = [f"w{k}" for k in range(20_000)]
+        X = [words[k : k + 200] for k in range(0, 20_000, 200)]
+        sets = [{tuple(x[:2]), (x[5],)} for x in X]
+        predicted(fitted(scorer, X, sets, max_steps=1), X[:2])
+
+    def test_inputs_of_a_thousand_tokens(self, scorer):
+        X = ["".join(RNG.choices("abcd", k=1000)) for _ in range(4)]
+        predicted(fitted(scorer, X, [{x[:2]} for x in X], max_steps=1), X[:1])
+
+
+@pytest.mark.parametrize("scorer", NETWORKS, ids=name)
+def test_a_second(scorer):
+    started = time.perf_counter()
+    model = fitted(scorer, WORDS, FORMS, max_steps=10**9, max_seconds=1)
+    assert model.history_[-1]["step"] >= 1
+    assert time.perf_counter() - started < 60  # on any machine
+
+
+def test_long_inputs_are_trained_on_in_parts(monkeypatch):
+    together = []
+    encode = Transformer(8, 2, 1).build(n_choices=5, n_tokens=5, n_features=0).__class__.encode
+
+    def counting(self, values, length):
+        together.append(len(values))
+        return encode(self, values, length)
+
+    monkeypatch.setattr("setlearn.networks.transformer.TransformerNetwork.encode", counting)
+    X = ["".join(RNG.choices("abcd", k=800)) for _ in range(9)]
+    fitted(Transformer(8, 2, 1), X, [{"a"} for _ in X], max_steps=1)
+    assert max(together) == 3
+
+
+def test_parts_of_a_step_add_up():
+    x = torch.linspace(-1, 1, 50)[:, None]
+
+    def weight(parts):
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            line = torch.nn.Linear(1, 1)
+
+        def loss(rows):
+            return torch.nn.functional.mse_loss(line(x[rows]), 3 * x[rows])
+
+        plan = TrainingPlan(learning_rate=0.1, max_steps=20, batch_size=16)
+        Trainer(line, loss, 50, plan, seed=0, parts=parts).fit()
+        return line.weight.item()
+
+    assert weight(lambda rows: torch.split(rows, 5)) == pytest.approx(weight(None), abs=1e-5)
