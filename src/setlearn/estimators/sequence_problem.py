@@ -21,7 +21,8 @@ from setlearn.networks.training_settings import Training, TrainingPlan, hold_out
 from setlearn.nodes import IntArray
 from setlearn.rules import Rule
 from setlearn.scorers.base import InjectedScorer, Scorer, TokenScorer
-from setlearn.sequence_inputs import learn_inputs
+from setlearn.sequence_inputs import learn_inputs, with_input_tokens
+from setlearn.set_reading import LabelSets
 from setlearn.trie import Sequences, Trie
 from setlearn.vocabulary import Tokeniser, Vocabulary
 
@@ -102,6 +103,31 @@ class ScorerSource(ABC):
 
     @property
     @abstractmethod
+    def copies_tokens(self) -> bool | None:
+        """Whether the scorer copies tokens; None if it is not known how it reads inputs."""
+
+    def learned_vocabulary(
+        self, X: Any, sets: LabelSets, of_inputs: Tokeniser, of_elements: Tokeniser
+    ) -> Vocabulary:
+        """Learn the vocabulary from training data.
+
+        Parameters
+        ----------
+        X : list of inputs, or a numeric array
+        sets : list of frozenset
+        of_inputs, of_elements : Tokeniser
+
+        Returns
+        -------
+        Vocabulary
+        """
+        vocabulary = Vocabulary.learn(sets, of_elements)
+        if self.copies_tokens is None:
+            return vocabulary
+        return with_input_tokens(vocabulary, X, sets, of_inputs, can_copy=self.copies_tokens)
+
+    @property
+    @abstractmethod
     def gives_marginals(self) -> bool:
         """Whether a sequence's score will be its own probability to be in the set."""
 
@@ -133,6 +159,11 @@ class NewNetwork(ScorerSource):
         self.loss = loss_of(recipe)
 
     @property
+    def copies_tokens(self) -> bool:
+        """What the recipe says of itself."""
+        return bool(getattr(self.recipe, "copies_tokens", False))
+
+    @property
     def gives_marginals(self) -> bool:
         """After the loss "node" every sequence has a probability of its own."""
         return self.loss == "node"
@@ -157,6 +188,7 @@ class NewNetwork(ScorerSource):
         network = SequenceTraining(scorer, inputs, problem.sequences, problem.trie, problem.bounds)
         network.hold_out(problem.held_out_share(stops_early=plan.schedule == "constant"), rng)
         problem.rule.check_samples(len(network.held_out))
+        network.hide_tokens(rng)
         history = network.fit(plan, training, rng)
         return FittedScorer(scorer, history, network.held_out)
 
@@ -192,6 +224,11 @@ class PassedScorer(ScorerSource):
         """The scorer's own, if it has one."""
         vocabulary: Vocabulary | None = getattr(self.scorer, "vocabulary", None)
         return vocabulary
+
+    @property
+    def copies_tokens(self) -> bool | None:
+        """True if the scorer says so."""
+        return bool(getattr(self.scorer, "copies_tokens", False)) or None
 
     @property
     def gives_marginals(self) -> bool:

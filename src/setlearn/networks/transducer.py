@@ -98,6 +98,11 @@ class Transducer(NetworkRecipe):
         self.dropout = dropout
         self.loss = loss
 
+    @property
+    def copies_tokens(self) -> bool:
+        """True: each position can be copied."""
+        return True
+
     def check_parameters(self) -> None:
         """Raise ParameterError if a parameter is out of range."""
         super().check_parameters()
