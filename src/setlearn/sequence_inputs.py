@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -171,7 +171,7 @@ class NumericReader:
 InputReader = TokenReader | NumericReader
 
 
-def learn_inputs(X: Any, tokeniser: Tokeniser) -> InputReader:
+def learn_inputs(X: Any, tokeniser: Tokeniser, more_tokens: Iterable[Hashable] = ()) -> InputReader:
     """Learn from training inputs how to read inputs of the same kind.
 
     Parameters
@@ -181,6 +181,8 @@ def learn_inputs(X: Any, tokeniser: Tokeniser) -> InputReader:
         n_features).
     tokeniser : Tokeniser
         Splits texts into tokens.
+    more_tokens : iterable of tokens, default=()
+        Tokens that have ids although no training input has them.
 
     Returns
     -------
@@ -200,6 +202,7 @@ def learn_inputs(X: Any, tokeniser: Tokeniser) -> InputReader:
         spread = flat.std(axis=0)
         return NumericReader(flat.mean(axis=0), np.where(spread > 0, spread, 1.0))
     tokens = {token for sample in token_lists(X, tokeniser) for token in sample}
+    tokens.update(more_tokens)
     return TokenReader(tokeniser, tuple(sorted(tokens, key=canonical_rank)))
 
 

@@ -16,8 +16,11 @@ from setlearn.trie import END, Sequences
 
 __all__ = ["HiddenTokens", "share_with_rare_tokens"]
 
-LEAST_HIDDEN, MOST_HIDDEN = 0.05, 0.5
+LEAST_SHARE, LARGEST_SHARE = 0.05, 0.5
 """The least and the largest number of copies, as a share of the number of training samples."""
+
+ENOUGH_COPIES = 64
+"""With fewer copies than this, their share is larger: nothing is learned from a handful."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,19 +67,21 @@ class HiddenTokens:
         sequences : Sequences
             Those given, and then those of the copies.
         """
-        share = np.clip(share_with_rare_tokens(inputs.part(samples)), LEAST_HIDDEN, MOST_HIDDEN)
-        n_copies = int(np.ceil(share * len(samples)))
+        share = max(share_with_rare_tokens(inputs.part(samples)), LEAST_SHARE)
+        wanted = max(share * len(samples), ENOUGH_COPIES)
+        n_copies = int(np.ceil(min(wanted, LARGEST_SHARE * len(samples))))
         starts = np.searchsorted(sequences.sample, np.arange(len(inputs) + 1))
         token_start = np.concatenate([[0], np.cumsum(sequences.length)])
         input_start = np.concatenate([[0], np.cumsum(inputs.length)])
-        values, tokens = [inputs.values], [sequences.tokens]
+        ids: IntArray = inputs.values.astype(np.int64)
+        values, tokens = [ids], [sequences.tokens]
         sample, length, input_length = [sequences.sample], [sequences.length], [inputs.length]
         n_made = 0
         for index in rng.permutation(samples):
             if n_made == n_copies:
                 break
             rows = slice(starts[index], starts[index + 1])
-            x = inputs.values[input_start[index] : input_start[index + 1]]
+            x = ids[input_start[index] : input_start[index + 1]]
             y = sequences.tokens[token_start[rows.start] : token_start[rows.stop]]
             shared = np.setdiff1d(np.intersect1d(self.copies[x], y), [END])
             if len(shared) == 0:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Iterator, Sequence
-from itertools import chain
 from dataclasses import replace
+from itertools import chain
 from typing import Any, ClassVar
 
 from setlearn.errors import (

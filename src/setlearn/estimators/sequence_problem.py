@@ -175,12 +175,15 @@ class NewNetwork(ScorerSource):
 
         training = problem.training
         plan = self._training_plan(training, len(problem.X))
-        reader = learn_inputs(problem.X, problem.input_tokeniser)
+        # A token that only sequences have can be copied too, once an input has it.
+        vocabulary = problem.vocabulary
+        copied = vocabulary.tokens if vocabulary.n_stand_ins else ()
+        reader = learn_inputs(problem.X, problem.input_tokeniser, copied)
         inputs = reader.read(problem.X)
         scorer = new_scorer(
             self.recipe,
             reader,
-            problem.vocabulary,
+            vocabulary,
             inputs,
             device=training.device,
             seed=int(rng.randint(2**31 - 1)),

@@ -257,7 +257,9 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
         for tokens in lists:
             unseen = tuple(dict.fromkeys(token for token in tokens if token not in number))
             own = {token: k for k, token in enumerate(unseen, first_other)}
-            own |= {token: k for k, token in enumerate(vocabulary.stand_ins(unseen), first_stand_in)}
+            own |= {
+                token: k for k, token in enumerate(vocabulary.stand_ins(unseen), first_stand_in)
+            }
             numbered.append(tuple(number.get(token) or own[token] for token in tokens))
         return numbered
 

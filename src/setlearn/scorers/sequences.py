@@ -91,6 +91,7 @@ class SequenceScorer(TokenScorer):
             n_choices=self.vocabulary.n_choices, copies=copies, **sizes, **more
         )
         network.n_choices = self.vocabulary.n_choices
+        network.n_stand_ins = self.vocabulary.n_stand_ins
         return network
 
     @property
@@ -171,7 +172,7 @@ class SequenceScorer(TokenScorer):
 
     def _available(self, inputs: Inputs) -> BoolArray | None:
         """Which choices each input has: stand-ins only for its own tokens."""
-        if self.vocabulary.n_stand_ins == 0:
+        if self.network.n_stand_ins == 0:
             return None
         first = len(self.reader.tokens) + 1  # the id of the first stand-in
         highest = np.maximum.reduceat(inputs.values, np.cumsum(inputs.length) - inputs.length)
