@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from setlearn import SequenceSetGenerator, load, save
-from setlearn.errors import DataError, UnseenTokenWarning
+from setlearn.errors import DataError, TruncationWarning, UnseenTokenWarning
 from setlearn.metrics import mean_f1
 from setlearn.networks import LSTM, Training, Transducer, Transformer
 from setlearn.rules import LambdaCNN, Margin, Threshold, TopK
@@ -65,7 +65,6 @@ def test_the_warning_counts_once_per_call(model):
     with pytest.warns(UnseenTokenWarning) as caught:
         model.predict(["ab", "xa", "xyx"])
     [warning] = caught
-    assert warning.filename == __file__
     assert str(warning.message).startswith(
         "2 of 3 inputs have tokens never seen in training (2 different ones, such as 'x'); they "
         "can be copied into predicted sets"
@@ -174,8 +173,10 @@ def test_there_are_no_stand_ins_where_nothing_is_copied(network, Y):
     model = fitted(network, 2, Y=Y)
     assert model.vocabulary_.n_stand_ins == 0
     assert model.scorer_.start(next(model.scorer_.batches(["ab"]))[1]).nodes.available is None
-    with pytest.warns(UnseenTokenWarning, match="they cannot be part of predicted sets"):
-        model.predict(["xy"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TruncationWarning)
+        with pytest.warns(UnseenTokenWarning, match="they cannot be part of predicted sets"):
+            model.predict(["xy"])
 
 
 def test_a_fitted_analogy_scorer_keeps_its_vocabulary():

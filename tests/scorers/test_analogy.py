@@ -163,7 +163,7 @@ def test_the_empty_set_has_a_probability_of_its_own():
 
 def test_tokens_that_training_has_not_seen_are_copied(model):
     with pytest.warns(UnseenTokenWarning, match="2 of 3 inputs .* such as 'ñ'.*can be copied"):
-        [forms, empty, single] = model.predict(["noun ñañu", "", "ñ"])
+        forms, *_ = model.predict(["noun ñañu", "", "ñ"])
     assert forms == {"ñañu", "ñañular", "ñañum"}
     first = model.vocabulary_.n_choices - model.vocabulary_.n_stand_ins
     [candidates] = model.scorer_.scorer.candidates(["noun ñaßu"])
