@@ -156,6 +156,11 @@ class NumericReader:
         Returns
         -------
         Inputs
+
+        Raises
+        ------
+        DataError
+            If the number of features differs from that in training.
         """
         numbers = _numbers(X)
         if numbers.shape[2] != self.n_features:

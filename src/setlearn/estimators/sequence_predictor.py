@@ -354,7 +354,9 @@ def rule_data(
     """
     if rule.chooses_sequences:
         return candidate_lists(scorer, scorer.batches(X), trie, bounds)
-    return scored_trees(scorer, X, trie)
+    nodes, right = scored_trees(scorer, X, trie)
+    # To such a rule, a choice that is not available is one with probability 0.
+    return nodes if rule.takes_padding else replace(nodes, available=None), right
 
 
 def _unseen_token_warning(

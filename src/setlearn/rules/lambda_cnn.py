@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal
 
-from setlearn.errors import ParameterError
+from setlearn.errors import DataError, ParameterError
 from setlearn.networks.training_settings import Training
-from setlearn.nodes import Mask, Nodes, check_positive
 from setlearn.parameter_checks import check_count, check_counts, check_share
 from setlearn.rules.lambda_network import LambdaNetwork
 from setlearn.savable import savable
@@ -18,6 +16,8 @@ if TYPE_CHECKING:
     import numpy as np
     from torch import nn
 
+    from setlearn.nodes import Nodes
+
 __all__ = ["LambdaCNN"]
 
 
@@ -25,8 +25,7 @@ __all__ = ["LambdaCNN"]
 class LambdaCNN(LambdaNetwork):
     """Keep the choices that a convolutional network over all scores predicts (SSG-CNN).
 
-    It is tied to a fixed vocabulary: every choice point must have the choices seen in ``fit``.
-    Those that are not available count as choices with probability 0, and are never kept.
+    It is tied to a fixed vocabulary, so it refuses choice points with padding.
 
     Parameters
     ----------
@@ -119,27 +118,17 @@ class LambdaCNN(LambdaNetwork):
             dropout=self.dropout,
         )
 
-    def fit(self, nodes: Nodes, positive: Mask) -> Self:
-        """Train the network; choices that are not available count as impossible ones.
+    @property
+    def takes_padding(self) -> bool:
+        """False: the network has one place for each choice."""
+        return False
 
-        Parameters
-        ----------
-        nodes : Nodes
-        positive : mask of shape (n, V)
-            The right choices.
-
-        Returns
-        -------
-        self
-        """
-        check_positive(nodes, positive)
-        return super().fit(replace(nodes, available=None), positive)
-
-    def judge(self, nodes: Nodes) -> Nodes:
-        """Return the same choice points with the network's probability of each choice."""
-        judged = super().judge(replace(nodes, available=None))
-        probabilities = nodes.masked(judged.probabilities, 0.0)
-        return replace(judged, probabilities=probabilities, available=nodes.available)
+    def _check_padding(self, nodes: Nodes) -> None:
+        if nodes.has_padding:
+            raise DataError(
+                "LambdaCNN needs the same choices at every choice point, and some here are not "
+                "available; use LambdaSet, which works with any choices"
+            )
 
     def _is_tied_to_choices(self, nodes: Nodes) -> bool:
         return True

@@ -116,6 +116,7 @@ class LambdaNetwork(TrainsNetwork, Rule):
 
         self.check_parameters()
         check_positive(nodes, positive)
+        self._check_padding(nodes)
         self.min_size_ = learned_min_size(self.min_size, nodes, positive)
         if nodes.available is not None:
             nodes, positive = _compact_with(nodes, positive)
@@ -187,11 +188,15 @@ class LambdaNetwork(TrainsNetwork, Rule):
             f"which does not exceed the cut {self.cut_:.4g}"
         )
 
+    def _check_padding(self, nodes: Nodes) -> None:
+        """Raise if there is padding that the network cannot handle."""
+
     def _is_tied_to_choices(self, nodes: Nodes) -> bool:
         """Whether these choice points must have the number of choices seen in ``fit``."""
         return nodes.available is None
 
     def _check_choices(self, nodes: Nodes) -> None:
+        self._check_padding(nodes)
         if self._is_tied_to_choices(nodes) and nodes.n_choices != self.n_choices_:
             raise DataError(
                 f"this {type(self).__name__} was fitted on {self.n_choices_} choices, got "
