@@ -369,7 +369,7 @@ def _unseen_token_warning(
     lost = dict.fromkeys(t for every, copied in pairs for t in every if t not in copied)
     problem = (
         f"{len(samples)} of {len(unseen)} inputs have tokens never seen in training "
-        f"({len(tokens)} different ones, such as {next(iter(tokens))!r:.60})"
+        f"({len(tokens)} different, such as {next(iter(tokens))!r:.60})"
     )
     fate = "they can be copied into predicted sets, but nothing else is known of them"
     if lost:
