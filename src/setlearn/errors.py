@@ -15,7 +15,7 @@ says what is wrong, which value was received, and what to do. All warnings are a
 ``SetlearnWarning``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
@@ -32,6 +32,7 @@ __all__ = [
     "SetlearnWarning",
     "TruncationWarning",
     "UnknownLabelWarning",
+    "UnseenTokenWarning",
     "UntrustedModelError",
 ]
 
@@ -106,6 +107,33 @@ class ConvergenceWarning(SetlearnWarning, _SklearnConvergenceWarning):  # type: 
 
 class UnknownLabelWarning(SetlearnWarning):
     """Labels not seen in training were ignored, because of ``unknown="ignore"``."""
+
+
+class UnseenTokenWarning(SetlearnWarning):
+    """Some inputs have tokens that training has not seen.
+
+    Parameters
+    ----------
+    message : str
+    samples : sequence of int, default=()
+        The positions of these inputs.
+    tokens : sequence of tokens, default=()
+        The different tokens, by first occurrence.
+    lost : sequence of tokens, default=()
+        Those among them that cannot be copied into predicted sets.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        samples: Sequence[int] = (),
+        tokens: Sequence[Hashable] = (),
+        lost: Sequence[Hashable] = (),
+    ) -> None:
+        super().__init__(message)
+        self.samples = tuple(samples)
+        self.tokens = tuple(tokens)
+        self.lost = tuple(lost)
 
 
 class TruncationWarning(SetlearnWarning):

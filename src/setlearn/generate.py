@@ -104,7 +104,12 @@ def generate(
     closed: list[tuple[IntArray, IntArray, FloatArray]] = []
     for depth in range(bounds.max_length + 1):
         nodes = _with_known(step.nodes, known, known_node)
+        available = nodes.available
+        if not rule.takes_padding:
+            nodes = replace(nodes, available=None)
         kept = rule.grown(nodes)
+        if available is not None:
+            kept &= available
         membership = nodes.membership
         closes = kept[:, END] & (depth > 0)
         if nodes.known is not None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +12,8 @@ from setlearn.errors import DataError, KindError
 from setlearn.nodes import FloatArray, IntArray
 from setlearn.ordering import canonical_rank
 from setlearn.savable import savable
-from setlearn.vocabulary import Tokeniser
+from setlearn.set_reading import LabelSets
+from setlearn.vocabulary import InputTokens, StandIns, Tokeniser, Vocabulary
 
 __all__ = [
     "InputReader",
@@ -21,11 +22,19 @@ __all__ = [
     "TokenReader",
     "is_numeric",
     "learn_inputs",
+    "stand_ins_of",
     "token_lists",
+    "unseen_tokens",
+    "with_input_tokens",
 ]
 
 UNKNOWN = 0
 """The id of tokens not seen in training; its embedding is always zero."""
+
+LEAST_COPIED = 0.2
+"""There are stand-ins if at least this share of the tokens of sequences is in their own inputs."""
+
+MOST_STAND_INS = 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +66,10 @@ class Inputs:
 @savable(names=("tokens",))
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenReader:
-    """Reads texts or lists of tokens; a token not seen in training becomes ``UNKNOWN``."""
+    """Reads texts or lists of tokens; a token not seen in training becomes ``UNKNOWN``.
+
+    Tokens that stand-ins stand for have the ids after those of all tokens seen in training.
+    """
 
     tokeniser: Tokeniser
     tokens: tuple[Hashable, ...]  # token k has the id k + 1
@@ -82,13 +94,26 @@ class TokenReader:
         """A single input as a batch of one."""
         return [x]
 
-    def read(self, X: Any) -> Inputs:
-        """Return the ids of all tokens. An empty input is read as one unknown token."""
-        ids = {token: number for number, token in enumerate(self.tokens, UNKNOWN + 1)}
-        samples = [
-            [ids.get(token, UNKNOWN) for token in tokens] or [UNKNOWN]
-            for tokens in token_lists(X, self.tokeniser)
-        ]
+    def read(self, X: Any, stand_ins: Sequence[StandIns] | None = None) -> Inputs:
+        """Return the ids of all tokens. An empty input is read as one unknown token.
+
+        Parameters
+        ----------
+        X : list of texts or token lists
+        stand_ins : sequence of tuples, optional
+            The tokens of each input that stand-ins stand for. By default there are none.
+
+        Returns
+        -------
+        Inputs
+        """
+        of_tokens = {token: number for number, token in enumerate(self.tokens, UNKNOWN + 1)}
+        samples = []
+        for index, tokens in enumerate(token_lists(X, self.tokeniser)):
+            ids = of_tokens
+            if stand_ins is not None and stand_ins[index]:
+                ids = of_tokens | {t: k for k, t in enumerate(stand_ins[index], self.n_tokens)}
+            samples.append([ids.get(token, UNKNOWN) for token in tokens] or [UNKNOWN])
         length = np.array([len(sample) for sample in samples], dtype=np.intp)
         values = np.fromiter((i for sample in samples for i in sample), np.int64, int(length.sum()))
         return Inputs(length, values)
@@ -119,8 +144,24 @@ class NumericReader:
         """A single input as a batch of one."""
         return np.asarray(x)[None]
 
-    def read(self, X: Any) -> Inputs:
-        """Return standardised numbers; a vector is read as a sequence of one step."""
+    def read(self, X: Any, stand_ins: Sequence[StandIns] | None = None) -> Inputs:
+        """Return standardised numbers; a vector is read as a sequence of one step.
+
+        Parameters
+        ----------
+        X : array of numbers
+        stand_ins : sequence of tuples, optional
+            Not used: numbers are no tokens.
+
+        Returns
+        -------
+        Inputs
+
+        Raises
+        ------
+        DataError
+            If the number of features differs from that in training.
+        """
         numbers = _numbers(X)
         if numbers.shape[2] != self.n_features:
             raise DataError(
@@ -135,7 +176,7 @@ class NumericReader:
 InputReader = TokenReader | NumericReader
 
 
-def learn_inputs(X: Any, tokeniser: Tokeniser) -> InputReader:
+def learn_inputs(X: Any, tokeniser: Tokeniser, more_tokens: Iterable[Hashable] = ()) -> InputReader:
     """Learn from training inputs how to read inputs of the same kind.
 
     Parameters
@@ -145,6 +186,8 @@ def learn_inputs(X: Any, tokeniser: Tokeniser) -> InputReader:
         n_features).
     tokeniser : Tokeniser
         Splits texts into tokens.
+    more_tokens : iterable of tokens, default=()
+        Tokens that have ids although no training input has them.
 
     Returns
     -------
@@ -164,7 +207,106 @@ def learn_inputs(X: Any, tokeniser: Tokeniser) -> InputReader:
         spread = flat.std(axis=0)
         return NumericReader(flat.mean(axis=0), np.where(spread > 0, spread, 1.0))
     tokens = {token for sample in token_lists(X, tokeniser) for token in sample}
+    tokens.update(more_tokens)
     return TokenReader(tokeniser, tuple(sorted(tokens, key=canonical_rank)))
+
+
+def with_input_tokens(
+    vocabulary: Vocabulary, X: Any, sets: LabelSets, tokeniser: Tokeniser, *, can_copy: bool
+) -> Vocabulary:
+    """Add to a vocabulary which tokens training has seen, and stand-ins for others if they help.
+
+    There are stand-ins if a fair share of the tokens of sequences also occurs in their own inputs:
+    as many as an input has different tokens at most, but not more than 16.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    X : list of texts or token lists, or numeric array
+        The training inputs. For numbers nothing is added.
+    sets : list of frozenset
+        The training sets.
+    tokeniser : Tokeniser
+        Splits inputs.
+    can_copy : bool
+        Whether the scorer can make use of stand-ins.
+
+    Returns
+    -------
+    Vocabulary
+
+    Examples
+    --------
+    >>> char = Tokeniser("char")
+    >>> X, sets = ["ab", "cdc"], [frozenset({"ba"}), frozenset({"dc"})]
+    >>> vocabulary = Vocabulary.learn(sets, char)
+    >>> with_input_tokens(vocabulary, X, sets, char, can_copy=True).n_stand_ins
+    2
+    """
+    if is_numeric(X):
+        return vocabulary
+    inputs = [frozenset(tokens) for tokens in token_lists(X, tokeniser)]
+    seen = frozenset(vocabulary.tokens).union(*inputs)
+    n_stand_ins = 0
+    if can_copy and _share_of_copied(vocabulary, inputs, sets) >= LEAST_COPIED:
+        n_stand_ins = min(max(map(len, inputs)), MOST_STAND_INS)
+    known = InputTokens(tokeniser, tuple(sorted(seen, key=canonical_rank)), n_stand_ins)
+    return replace(vocabulary, inputs=known)
+
+
+def _share_of_copied(
+    vocabulary: Vocabulary, inputs: list[frozenset[Hashable]], sets: LabelSets
+) -> float:
+    """The share of the tokens of sequences that also occur in their own inputs."""
+    n_tokens = n_copied = 0
+    for of_input, elements in zip(inputs, sets, strict=True):
+        for element in elements:
+            tokens = vocabulary.split(element)
+            n_tokens += len(tokens)
+            n_copied += sum(token in of_input for token in tokens)
+    return n_copied / max(n_tokens, 1)
+
+
+def unseen_tokens(X: Any, vocabulary: Vocabulary) -> list[tuple[Hashable, ...]]:
+    """Find the tokens of inputs that training has not seen.
+
+    Parameters
+    ----------
+    X : list of inputs, or a numeric array
+    vocabulary : Vocabulary
+
+    Returns
+    -------
+    list of tuples
+        The different ones of each input, by first occurrence. None are found if the vocabulary
+        does not know the training inputs.
+    """
+    known = vocabulary.inputs
+    if known is None:
+        return [()] * len(X)
+    seen = frozenset(known.seen)
+    return [
+        tuple(dict.fromkeys(token for token in tokens if token not in seen))
+        for tokens in token_lists(X, known.tokeniser)
+    ]
+
+
+def stand_ins_of(X: Any, vocabulary: Vocabulary) -> list[StandIns]:
+    """Find the tokens of inputs that stand-ins stand for.
+
+    Parameters
+    ----------
+    X : list of inputs, or a numeric array
+    vocabulary : Vocabulary
+
+    Returns
+    -------
+    list of tuples
+        Those of each input, in the order of the stand-ins.
+    """
+    if vocabulary.n_stand_ins == 0:
+        return [()] * len(X)
+    return [vocabulary.stand_ins(tokens) for tokens in unseen_tokens(X, vocabulary)]
 
 
 def is_numeric(X: Any) -> bool:

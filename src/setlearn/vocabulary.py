@@ -11,16 +11,19 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from setlearn.errors import DataError, KindError, ParameterError
-from setlearn.nodes import BoolArray
+from setlearn.nodes import BoolArray, IntArray
 from setlearn.ordering import canonical_rank
 from setlearn.savable import savable
 from setlearn.set_reading import LabelSets, check_one_kind, read_sets_of_sequences
 from setlearn.trie import END, Sequences
 
-__all__ = ["Split", "Tokeniser", "Vocabulary", "read_elements"]
+__all__ = ["InputTokens", "Split", "StandIns", "Tokeniser", "Vocabulary", "read_elements"]
 
 Split: TypeAlias = Literal["char", "word"] | Callable[[str], Sequence[str]]
 """How a text is split into tokens: by character, at white space, or by a function."""
+
+StandIns: TypeAlias = tuple[Hashable, ...]
+"""The tokens of one input that its stand-ins stand for, in their order."""
 
 JOINTS = ("", " ")
 
@@ -66,10 +69,25 @@ class Tokeniser:
         )
 
 
-@savable(names=("tokens",))
+@savable(names=("seen",))
+@dataclass(frozen=True, slots=True, eq=False)
+class InputTokens:
+    """The tokens that training has seen, and how many others of an input can be copied."""
+
+    tokeniser: Tokeniser  # of inputs
+    seen: tuple[Hashable, ...]  # in inputs or in sequences
+    n_stand_ins: int = 0
+
+
+@savable(names=("tokens",), parts={"inputs": (InputTokens, None)})
 @dataclass(frozen=True, slots=True, eq=False)
 class Vocabulary:
     """The choices for sets of sequences: the end symbol, then every token seen in training.
+
+    After them come stand-ins, if training data show that tokens are copied. Each stands for one
+    token of the input at hand that training has not seen, in the order in which they occur there.
+    An input with fewer such tokens does not have the other stand-ins. Methods that read or write
+    sequences take the tokens behind the stand-ins of each input.
 
     ``kind`` is the type of the elements for the user: str, tuple, or frozenset for sets of sets.
     An inner set is stored as one sequence, with its tokens in ascending order, so that the order
@@ -81,6 +99,7 @@ class Vocabulary:
     kind: type
     tokeniser: Tokeniser
     joint: str = ""
+    inputs: InputTokens | None = None
 
     @classmethod
     def learn(cls, sets: LabelSets, tokeniser: Tokeniser) -> Vocabulary:
@@ -112,29 +131,104 @@ class Vocabulary:
 
     @property
     def n_choices(self) -> int:
-        """The number of tokens, plus one for the end symbol."""
-        return len(self.tokens) + 1
+        """The number of tokens and stand-ins, plus one for the end symbol."""
+        return len(self.tokens) + 1 + self.n_stand_ins
 
-    def encode(self, sets: LabelSets) -> Sequences:
-        """Return the ids of all sequences; every token must have been seen in training."""
-        ids = {token: number for number, token in enumerate(self.tokens, END + 1)}
+    @property
+    def n_stand_ins(self) -> int:
+        """How many tokens of an input that training has not seen can be copied."""
+        return 0 if self.inputs is None else self.inputs.n_stand_ins
+
+    def stand_ins(self, unseen: Sequence[Hashable]) -> StandIns:
+        """Choose the tokens that stand-ins stand for.
+
+        Parameters
+        ----------
+        unseen : sequence of tokens
+            The different tokens of an input that training has not seen.
+
+        Returns
+        -------
+        tuple of tokens
+            The first of those that can be tokens of a sequence.
+        """
+        return tuple(filter(self._can_be_written, unseen))[: self.n_stand_ins]
+
+    def _can_be_written(self, token: Hashable) -> bool:
+        """Whether a sequence with this token is split into the same tokens again."""
+        if self.kind is not str:
+            return True
+        return isinstance(token, str) and list(self.tokeniser(token)) == [token]
+
+    def available(self, n_used: IntArray) -> BoolArray | None:
+        """Return which choices inputs have, (n, n_choices).
+
+        Parameters
+        ----------
+        n_used : array of int, shape (n,)
+            How many stand-ins each input uses.
+
+        Returns
+        -------
+        bool array or None
+            None if there are no stand-ins at all.
+        """
+        if self.n_stand_ins == 0:
+            return None
+        first = self.n_choices - self.n_stand_ins
+        mask: BoolArray = np.arange(self.n_choices) < (first + n_used)[:, None]
+        return mask
+
+    def encode(self, sets: LabelSets, stand_ins: Sequence[StandIns] | None = None) -> Sequences:
+        """Return the ids of all sequences.
+
+        Parameters
+        ----------
+        sets : list of frozenset
+            Every token must have been seen in training, or have a stand-in.
+        stand_ins : sequence of tuples, optional
+            Those of the input of each set. By default there are none.
+
+        Returns
+        -------
+        Sequences
+        """
+        of_tokens = {token: number for number, token in enumerate(self.tokens, END + 1)}
         coded = []
-        for elements in sets:
+        for index, elements in enumerate(sets):
+            ids = of_tokens
+            if stand_ins is not None and stand_ins[index]:
+                first = self.n_choices - self.n_stand_ins
+                ids = of_tokens | {t: k for k, t in enumerate(stand_ins[index], first)}
             sequences = {tuple(ids[t] for t in _split(e, self.tokeniser)) for e in elements}
             if self.kind is frozenset:
                 sequences = {tuple(sorted(sequence)) for sequence in sequences}
             coded.append([list(sequence) for sequence in sorted(sequences)])
         return Sequences.of(coded)
 
-    def split_unseen(self, sets: LabelSets) -> tuple[LabelSets, list[tuple[int, Hashable]]]:
+    def split_unseen(
+        self, sets: LabelSets, stand_ins: Sequence[StandIns] | None = None
+    ) -> tuple[LabelSets, list[tuple[int, Hashable]]]:
         """Return the sets without unseen elements, and the unseen ones as pairs (sample, element).
 
-        An element is unseen if one of its tokens was not seen in training.
+        An element is unseen if one of its tokens was not seen in training, and has no stand-in.
+
+        Parameters
+        ----------
+        sets : list of frozenset
+        stand_ins : sequence of tuples, optional
+            Those of the input of each set. By default there are none.
+
+        Returns
+        -------
+        known : list of frozenset
+        unseen : list of tuple
         """
         seen = frozenset(self.tokens)
         known, unseen = [], []
         for index, elements in enumerate(sets):
-            new = {e for e in elements if not seen.issuperset(_split(e, self.tokeniser))}
+            tokens = seen if stand_ins is None else seen.union(stand_ins[index])
+            new = {e for e in elements if not tokens.issuperset(_split(e, self.tokeniser))}
             unseen += [(index, element) for element in new]
             known.append(elements - new)
         return known, unseen
@@ -160,18 +254,50 @@ class Vocabulary:
             mask[row, [columns[part] for part in of_token]] = True
         return mask
 
+    def split(self, element: Any) -> Sequence[Hashable]:
+        """Return the tokens of an element."""
+        return _split(element, self.tokeniser)
+
     def length(self, element: Any) -> int:
         """Return the number of tokens of an element."""
-        return len(_split(element, self.tokeniser))
+        return len(self.split(element))
 
-    def decode(self, ids: Iterable[int]) -> Any:
-        """Return the element for a sequence of ids."""
-        tokens = [self.tokens[number - 1] for number in ids]
+    def decode(self, ids: Iterable[int], stand_ins: StandIns = ()) -> Any:
+        """Return the element for a sequence of ids.
+
+        Parameters
+        ----------
+        ids : iterable of int
+        stand_ins : tuple of tokens, default=()
+            Those of the input.
+
+        Returns
+        -------
+        str, tuple or frozenset
+        """
+        named = (*self.tokens, *stand_ins)
+        tokens = [named[number - 1] for number in ids]
         return self.joint.join(tokens) if self.kind is str else self.kind(tokens)  # type: ignore[arg-type]
 
-    def name(self, choice: int) -> str:
-        """Return the name of a choice for people to read."""
-        return "(end)" if choice == END else str(self.tokens[choice - 1])
+    def name(self, choice: int, stand_ins: StandIns = ()) -> str:
+        """Return the name of a choice for people to read.
+
+        Parameters
+        ----------
+        choice : int
+        stand_ins : tuple of tokens, default=()
+            Those of the input.
+
+        Returns
+        -------
+        str
+        """
+        if choice == END:
+            return "(end)"
+        named = (*self.tokens, *stand_ins)
+        if choice <= len(named):
+            return str(named[choice - 1])
+        return f"(unseen token {choice - len(self.tokens)})"
 
 
 def composed(text: str) -> str:

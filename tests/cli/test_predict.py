@@ -262,3 +262,13 @@ def test_memory_does_not_grow_with_the_rows(tagger, tmp_path):
     few = peak(3_000)
     # An answer takes about 300 bytes: if all were kept, it would be 2.7 MB more.
     assert peak(12_000) < few + 500_000
+
+
+def test_unseen_tokens_are_counted_over_all_batches(speller, folder, monkeypatch):
+    monkeypatch.setattr("setlearn.cli.answers.BATCH", 2)
+    rows = [{"word": word} for word in ("ñab", "ab", "bñ", "ßa")]
+    (folder / "unseen.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    ended = run("predict", speller, folder / "unseen.jsonl")
+    assert ended.code == 0
+    assert "warning: 3 inputs with tokens never seen in training (2 different, " in ended.err
+    assert ended.err.count("never seen in training") == 1

@@ -21,6 +21,7 @@ import typer
 from setlearn.cli.options import OutputOptions
 
 if TYPE_CHECKING:
+    from setlearn.errors import UnseenTokenWarning
     from setlearn.files import Rows
 
 __all__ = [
@@ -123,12 +124,14 @@ def print_bad_rows(rows: Rows) -> None:
 def print_warnings() -> Iterator[None]:
     """Print each different warning of the block once, as one line.
 
-    Sets that were cut off are counted over all batches of a file, and reported at the end.
+    Sets that were cut off, and inputs with tokens never seen in training, are counted over all
+    batches of a file, and reported at the end.
     """
-    from setlearn.errors import TruncationWarning
+    from setlearn.errors import TruncationWarning, UnseenTokenWarning
 
     printed: set[str] = set()
     cut_off: list[int] = []
+    unseen: list[UnseenTokenWarning] = []
 
     def print_once(
         message: Warning | str,
@@ -141,6 +144,8 @@ def print_warnings() -> Iterator[None]:
         # Warnings of other packages are for programmers; users of a terminal cannot act on them.
         if isinstance(message, TruncationWarning):
             cut_off.extend(message.samples)
+        elif isinstance(message, UnseenTokenWarning):
+            unseen.append(message)
         elif category.__module__.startswith("setlearn") and str(message) not in printed:
             printed.add(str(message))
             print_notes([f"setlearn: warning: {message}"])
@@ -149,6 +154,8 @@ def print_warnings() -> Iterator[None]:
         warnings.simplefilter("always")
         warnings.showwarning = print_once
         yield
+    if unseen:
+        _print_unseen_tokens(unseen)
     if cut_off:
         n_sets = counted(len(cut_off), "predicted set")
         problem = f"{n_sets} cut off at a limit of the model, so elements may be missing"
@@ -156,6 +163,22 @@ def print_warnings() -> Iterator[None]:
             "in Python, set_params() of a loaded model can raise max_length, max_size, max_nodes"
         )
         print_notes([f"setlearn: warning: {problem}; {remedy}"])
+
+
+def _print_unseen_tokens(parts: Sequence[UnseenTokenWarning]) -> None:
+    """Report the tokens that training has not seen, of all batches together."""
+    n_inputs = counted(sum(len(part.samples) for part in parts), "input")
+    tokens = dict.fromkeys(token for part in parts for token in part.tokens)
+    lost = {token for part in parts for token in part.lost}
+    problem = (
+        f"{n_inputs} with tokens never seen in training ({len(tokens)} different, such as "
+        f"{next(iter(tokens))!r:.60})"
+    )
+    fate = f"{len(lost)} of these tokens cannot be part of predicted sets"
+    if not lost:
+        fate = "these tokens can be copied into predicted sets"
+    remedy = "add rows with such tokens to the training data"
+    print_notes([f"setlearn: warning: {problem}; {fate}; {remedy}"])
 
 
 @contextmanager

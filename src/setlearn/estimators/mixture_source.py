@@ -81,6 +81,12 @@ class Mixture(ScorerSource):
         return next((part.vocabulary for part in self.parts if part.vocabulary), None)
 
     @property
+    def copies_tokens(self) -> bool | None:
+        """Whether a part copies tokens; None if some part does not say how it reads inputs."""
+        copying = [part.copies_tokens for part in self.parts]
+        return None if None in copying else any(copying)
+
+    @property
     def gives_marginals(self) -> bool:
         """Pooling turns all scores into probabilities to be in the set."""
         return True
@@ -132,6 +138,11 @@ class SuitedScorer(ScorerSource):
     only read. A transducer where outputs follow their inputs from left to right. Otherwise both
     are tried for a short time. For inputs that are numbers, a transformer alone.
     """
+
+    @property
+    def copies_tokens(self) -> bool:
+        """Whatever is chosen copies tokens."""
+        return True
 
     @property
     def gives_marginals(self) -> bool:

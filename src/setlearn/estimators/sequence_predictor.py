@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, ClassVar
 
 from setlearn.errors import (
@@ -13,6 +14,7 @@ from setlearn.errors import (
     ParameterError,
     TruncationWarning,
     UnknownLabelWarning,
+    UnseenTokenWarning,
 )
 from setlearn.estimators.base import (
     InputLayout,
@@ -37,10 +39,11 @@ from setlearn.generate import Bounds, Generated, GrownLevel, generate
 from setlearn.nodes import Mask, Nodes
 from setlearn.rules import Rule, TopK
 from setlearn.scorers.base import TokenScorer
+from setlearn.sequence_inputs import stand_ins_of, unseen_tokens
 from setlearn.set_reading import LabelSets, check_one_kind
 from setlearn.token_guesses import split_phrase
 from setlearn.trie import END, Trie
-from setlearn.vocabulary import Vocabulary, read_elements
+from setlearn.vocabulary import StandIns, Vocabulary, read_elements
 
 __all__ = ["SequencePredictor", "check_targets", "rule_data"]
 
@@ -100,25 +103,27 @@ class SequencePredictor(RuleHolder):
 
     def complete(self, X: Any, known: Any, *, unknown: Unknown = "error") -> list[frozenset[Any]]:
         self._check_fitted()
-        X, sets = as_list(X, "X"), self._known_sets(known, unknown)
+        X, sets = as_list(X, "X"), self._read_known(known)
         check_same_length(len(X), len(sets), "known")
+        sets = self._without_unseen(sets, stand_ins_of(X, self.vocabulary_), unknown)
         return [_as_set(ranking) for ranking in self._rankings(X, sets)]
 
     def trace(self, x: Any, known: Any = (), *, unknown: Unknown = "error") -> SequenceTrace:
         self._check_fitted()
-        [given] = self._known_sets([known], unknown)
+        stand_ins = stand_ins_of([x], self.vocabulary_)
+        [given] = self._without_unseen(self._read_known([known]), stand_ins, unknown)
         levels: list[GrownLevel] = []
         grown = generate(
             self.scorer_,
             self.rule_,
             self.scorer_.as_batch(x),
             self._bounds(self.rule_, len(given)),
-            known=self._trie([given]) if given else None,
+            known=self._trie([given], stand_ins) if given else None,
             watch=levels,
         )
-        [ranking] = self._decoded(grown, 1)
+        [ranking] = self._decoded(grown, stand_ins)
         result = _as_set(ranking) | given
-        growth = Growth(levels, self.rule_, self.vocabulary_, len(given))
+        growth = Growth(levels, self.rule_, self.vocabulary_, stand_ins[0], len(given))
         return growth.trace(result, ranking.truncated)
 
     def choice_points(self, X: Any = None, y: Any = None) -> tuple[Nodes, Mask]:
@@ -194,12 +199,19 @@ class SequencePredictor(RuleHolder):
         if bounds is None:
             bounds = self._bounds(rule, max(map(len, known or ()), default=0))
         together = min(max(MOST_PREFIXES // bounds.max_nodes, 1), MOST_TOGETHER)
+        unseen = unseen_tokens(X, self.vocabulary_)
+        stand_ins = stand_ins_of(X, self.vocabulary_)
         truncated: list[int] = []
         for samples, inputs in self.scorer_.batches(X, together):
-            trie = None if known is None else self._trie([known[sample] for sample in samples])
+            own = [stand_ins[sample] for sample in samples]
+            trie = None
+            if known is not None:
+                trie = self._trie([known[sample] for sample in samples], own)
             grown = generate(self.scorer_, rule, inputs, bounds, known=trie)
             truncated += samples[grown.truncated[: len(samples)]].tolist()
-            yield from self._decoded(grown, len(samples))
+            yield from self._decoded(grown, own)
+        if any(unseen):
+            warnings.warn(_unseen_token_warning(unseen, stand_ins), stacklevel=4)
         if truncated:
             message = (
                 f"{len(truncated)} of {len(X)} predicted sets were cut off at a limit "
@@ -209,13 +221,14 @@ class SequencePredictor(RuleHolder):
             )
             warnings.warn(TruncationWarning(message, truncated), stacklevel=4)
 
-    def _decoded(self, grown: Generated, n_samples: int) -> list[Ranking]:
-        rankings = [Ranking(truncated=bool(flag)) for flag in grown.truncated[:n_samples]]
+    def _decoded(self, grown: Generated, stand_ins: Sequence[StandIns]) -> list[Ranking]:
+        """One ranking per sample, given the tokens behind its stand-ins."""
+        rankings = [Ranking(truncated=bool(flag)) for flag in grown.truncated[: len(stand_ins)]]
         length = (grown.tokens != END).sum(axis=1)
         for sample, ids, n, probability in zip(
             grown.sample, grown.tokens, length, grown.probability, strict=True
         ):
-            element = self.vocabulary_.decode(ids[:n].tolist())
+            element = self.vocabulary_.decode(ids[:n].tolist(), stand_ins[sample])
             rankings[sample].append((element, float(probability)))
         return rankings
 
@@ -225,14 +238,21 @@ class SequencePredictor(RuleHolder):
         sets = read_elements(as_list(y, "y"), self.vocabulary_.tokeniser, "y")
         check_same_length(len(X), len(sets))
         check_not_empty(len(X))
-        check_targets(sets, self.vocabulary_)
-        return X, self._trie(sets)
+        stand_ins = stand_ins_of(X, self.vocabulary_)
+        check_targets(sets, self.vocabulary_, stand_ins)
+        return X, self._trie(sets, stand_ins)
 
-    def _known_sets(self, known: Any, unknown: Unknown) -> LabelSets:
-        check_unknown(unknown)
+    def _read_known(self, known: Any) -> LabelSets:
         sets = read_elements(as_list(known, "known"), self.vocabulary_.tokeniser, "known")
         _check_kind(sets, self.vocabulary_, "known")
-        sets, unseen = self.vocabulary_.split_unseen(sets)
+        return sets
+
+    def _without_unseen(
+        self, sets: LabelSets, stand_ins: Sequence[StandIns], unknown: Unknown
+    ) -> LabelSets:
+        """Known sets without sequences that cannot be written, which are an error by default."""
+        check_unknown(unknown)
+        sets, unseen = self.vocabulary_.split_unseen(sets, stand_ins)
         if unseen:
             problem = (
                 f"{len(unseen)} known sequence(s) hold tokens never seen in training, such as "
@@ -246,8 +266,8 @@ class SequencePredictor(RuleHolder):
             warnings.warn(f"{problem}; they were ignored", UnknownLabelWarning, stacklevel=3)
         return sets
 
-    def _trie(self, sets: LabelSets) -> Trie:
-        return Trie.of(self.vocabulary_.encode(sets), len(sets))
+    def _trie(self, sets: LabelSets, stand_ins: Sequence[StandIns] | None = None) -> Trie:
+        return Trie.of(self.vocabulary_.encode(sets, stand_ins), len(sets))
 
     def _bounds(self, rule: Rule, n_known: int = 0, learned: Bounds | None = None) -> Bounds:
         """The bounds in force: what is given, and otherwise what was learned.
@@ -262,7 +282,9 @@ class SequencePredictor(RuleHolder):
         return Bounds(max_length, self.max_size or learned.max_size, max_nodes)
 
 
-def check_targets(sets: LabelSets, vocabulary: Vocabulary) -> None:
+def check_targets(
+    sets: LabelSets, vocabulary: Vocabulary, stand_ins: Sequence[StandIns] | None = None
+) -> None:
     """Raise unless all elements can be written in the tokens that the scorer knows.
 
     Parameters
@@ -270,13 +292,15 @@ def check_targets(sets: LabelSets, vocabulary: Vocabulary) -> None:
     sets : list of frozenset
         The sets y.
     vocabulary : Vocabulary
+    stand_ins : sequence of tuples, optional
+        The tokens behind the stand-ins of each input. By default there are none.
 
     Raises
     ------
     KindError, DataError
     """
     _check_kind(sets, vocabulary, "y")
-    _, unseen = vocabulary.split_unseen(sets)
+    _, unseen = vocabulary.split_unseen(sets, stand_ins)
     if unseen:
         index, element = unseen[0]
         raise DataError(
@@ -335,7 +359,29 @@ def rule_data(
     """
     if rule.chooses_sequences:
         return candidate_lists(scorer, scorer.batches(X), trie, bounds)
-    return scored_trees(scorer, X, trie)
+    nodes, right = scored_trees(scorer, X, trie)
+    # To such a rule, a choice that is not available is one with probability 0.
+    return nodes if rule.takes_padding else replace(nodes, available=None), right
+
+
+def _unseen_token_warning(
+    unseen: Sequence[tuple[Hashable, ...]], stand_ins: Sequence[StandIns]
+) -> UnseenTokenWarning:
+    """Count the tokens that training has not seen, and say what becomes of them."""
+    samples = [index for index, tokens in enumerate(unseen) if tokens]
+    tokens = dict.fromkeys(chain(*unseen))
+    pairs = zip(unseen, stand_ins, strict=True)
+    lost = dict.fromkeys(t for every, copied in pairs for t in every if t not in copied)
+    problem = (
+        f"{len(samples)} of {len(unseen)} inputs have tokens never seen in training "
+        f"({len(tokens)} different, such as {next(iter(tokens))!r:.60})"
+    )
+    fate = "they can be copied into predicted sets, but nothing else is known of them"
+    if lost:
+        which = "they" if len(lost) == len(tokens) else f"{len(lost)} of them"
+        fate = f"{which} cannot be part of predicted sets"
+    message = f"{problem}; {fate}. Add samples with such tokens to the training data"
+    return UnseenTokenWarning(message, samples, tuple(tokens), tuple(lost))
 
 
 def _as_set(ranking: Ranking) -> frozenset[Any]:

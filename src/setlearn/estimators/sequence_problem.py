@@ -21,7 +21,8 @@ from setlearn.networks.training_settings import Training, TrainingPlan, hold_out
 from setlearn.nodes import IntArray
 from setlearn.rules import Rule
 from setlearn.scorers.base import InjectedScorer, TokenScorer
-from setlearn.sequence_inputs import InputReader, learn_inputs
+from setlearn.sequence_inputs import InputReader, learn_inputs, with_input_tokens
+from setlearn.set_reading import LabelSets
 from setlearn.trie import Sequences, Trie
 from setlearn.vocabulary import Split, Tokeniser, Vocabulary
 
@@ -130,6 +131,31 @@ class ScorerSource(ABC):
 
     @property
     @abstractmethod
+    def copies_tokens(self) -> bool | None:
+        """Whether the scorer copies tokens; None if it is not known how it reads inputs."""
+
+    def learned_vocabulary(
+        self, X: Any, sets: LabelSets, of_inputs: Tokeniser, of_elements: Tokeniser
+    ) -> Vocabulary:
+        """Learn the vocabulary from training data.
+
+        Parameters
+        ----------
+        X : list of inputs, or a numeric array
+        sets : list of frozenset
+        of_inputs, of_elements : Tokeniser
+
+        Returns
+        -------
+        Vocabulary
+        """
+        vocabulary = Vocabulary.learn(sets, of_elements)
+        if self.copies_tokens is None:
+            return vocabulary
+        return with_input_tokens(vocabulary, X, sets, of_inputs, can_copy=self.copies_tokens)
+
+    @property
+    @abstractmethod
     def gives_marginals(self) -> bool:
         """Whether a sequence's score will be its own probability to be in the set."""
 
@@ -178,6 +204,11 @@ class NewNetwork(ScorerSource):
         self.loss = loss_of(recipe)
 
     @property
+    def copies_tokens(self) -> bool:
+        """What the recipe says of itself."""
+        return bool(getattr(self.recipe, "copies_tokens", False))
+
+    @property
     def gives_marginals(self) -> bool:
         """After the loss "node" every sequence has a probability of its own."""
         return self.loss == "node"
@@ -205,7 +236,7 @@ class NewNetwork(ScorerSource):
         scorer = new_scorer(
             self.recipe,
             reader,
-            problem.vocabulary,
+            vocabulary,
             inputs,
             device=training.device,
             seed=int(rng.randint(2**31 - 1)),
@@ -220,12 +251,16 @@ class NewNetwork(ScorerSource):
             split.held_out,
         )
         self._prepare(network)
+        network.hide_tokens(rng)
         history = network.fit(plan, training, rng)
         return FittedScorer(scorer, history, scorer, convergence_problem(history, plan))
 
     def _reader(self, problem: SequenceProblem) -> InputReader:
         """What turns inputs into what the network reads."""
-        return learn_inputs(problem.X, problem.input_tokeniser)
+        # A token that only sequences have can be copied too, once an input has it.
+        vocabulary = problem.vocabulary
+        copied = vocabulary.tokens if vocabulary.n_stand_ins else ()
+        return learn_inputs(problem.X, problem.input_tokeniser, copied)
 
     def _prepare(self, training: SequenceTraining) -> None:
         """Change what is to be done differently than for a new network."""
@@ -287,6 +322,11 @@ class PassedScorer(ScorerSource):
         """The scorer's own, if it has one."""
         vocabulary: Vocabulary | None = getattr(self.scorer, "vocabulary", None)
         return vocabulary
+
+    @property
+    def copies_tokens(self) -> bool | None:
+        """True if the scorer says so."""
+        return bool(getattr(self.scorer, "copies_tokens", False)) or None
 
     @property
     def gives_marginals(self) -> bool:

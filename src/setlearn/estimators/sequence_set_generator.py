@@ -30,9 +30,10 @@ from setlearn.progress import say_before_progress
 from setlearn.rules import Rule
 from setlearn.savable import savable
 from setlearn.scorers.base import TokenScorer
+from setlearn.sequence_inputs import stand_ins_of
 from setlearn.token_guesses import split_phrase
 from setlearn.trie import Trie
-from setlearn.vocabulary import Split, Vocabulary, read_elements
+from setlearn.vocabulary import Split, read_elements
 
 __all__ = ["SequenceSetGenerator"]
 
@@ -234,10 +235,13 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         check_same_length(len(X), len(sets))
         if len(X) == 0:
             raise DataError("there is no training data: X holds 0 samples; pass at least one")
-        vocabulary = source.vocabulary or Vocabulary.learn(sets, of_elements)
-        check_targets(sets, vocabulary)
+        vocabulary = source.vocabulary
+        if vocabulary is None:
+            vocabulary = source.learned_vocabulary(X, sets, of_inputs, of_elements)
+        stand_ins = stand_ins_of(X, vocabulary)
+        check_targets(sets, vocabulary, stand_ins)
         check_lengths(sets, vocabulary, self.max_length)
-        sequences = vocabulary.encode(sets)
+        sequences = vocabulary.encode(sets, stand_ins)
         trie = Trie.of(sequences, len(sets))
         n_positions = int(trie.depth.max()) + 1
         rule = check_rule(self.rule, n_positions, gives_marginals=source.gives_marginals)

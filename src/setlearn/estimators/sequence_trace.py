@@ -13,7 +13,7 @@ from setlearn.ordering import canonical_rank
 from setlearn.rules.base import Rule
 from setlearn.rules.steps import best_first
 from setlearn.trie import END
-from setlearn.vocabulary import Vocabulary
+from setlearn.vocabulary import StandIns, Vocabulary
 
 __all__ = ["Branch", "Growth", "SequenceTrace"]
 
@@ -109,6 +109,8 @@ class Growth:
     rule : Rule
         The rule that decided.
     vocabulary : Vocabulary
+    stand_ins : tuple of tokens
+        The tokens behind the stand-ins of the input.
     n_known : int
         How many sequences of the sample are known.
     """
@@ -116,6 +118,7 @@ class Growth:
     levels: list[GrownLevel]
     rule: Rule
     vocabulary: Vocabulary
+    stand_ins: StandIns
     n_known: int
 
     def trace(self, result: frozenset[Hashable], truncated: bool) -> SequenceTrace:
@@ -158,7 +161,7 @@ class Growth:
             goes_on = set(level.token[level.parent == row].tolist())
             branches = {}
             for choice in shown:
-                name = self.vocabulary.name(choice)
+                name = self.vocabulary.name(choice, self.stand_ins)
                 branch = Branch(name, float(node.probabilities[0, choice]), "kept", choice == END)
                 if known[choice]:
                     branch.status = "known"
@@ -205,7 +208,8 @@ class Growth:
             ):
                 end = point.branches.get(END)
                 if end is not None and end.status == "kept":
-                    ends.append((score, self.vocabulary.decode(prefix.tolist()), end))
+                    element = self.vocabulary.decode(prefix.tolist(), self.stand_ins)
+                    ends.append((score, element, end))
         ends.sort(key=lambda entry: -entry[0])  # as the rule chose from them
         if not ends:
             return

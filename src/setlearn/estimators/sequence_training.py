@@ -14,6 +14,7 @@ from torch import Tensor
 
 from setlearn.errors import DataError, SetlearnError
 from setlearn.estimators.candidate_lists import candidate_lists
+from setlearn.estimators.hidden_tokens import HiddenTokens
 from setlearn.generate import Bounds
 from setlearn.networks.runtime import one_thread, pick_device, seeded
 from setlearn.networks.sequence_network import check_shapes
@@ -95,6 +96,23 @@ class SequenceTraining:
 
     def __post_init__(self) -> None:
         self.watched = (self.held_out if len(self.held_out) else self.train)[:WATCHED]
+
+    def hide_tokens(self, rng: np.random.RandomState) -> None:
+        """Add training samples with hidden tokens, if the vocabulary has stand-ins.
+
+        Parameters
+        ----------
+        rng : RandomState
+        """
+        vocabulary, copies = self.scorer.vocabulary, self.scorer.copies
+        if vocabulary.n_stand_ins == 0 or copies is None:
+            return
+        n_samples = len(self.inputs)
+        hidden = HiddenTokens(copies, vocabulary.n_stand_ins, vocabulary.kind is frozenset)
+        self.inputs, self.sequences = hidden.add_copies(
+            self.inputs, self.sequences, self.train, rng
+        )
+        self.train = np.concatenate([self.train, np.arange(n_samples, len(self.inputs))])
 
     def fit(
         self, plan: TrainingPlan, training: Training, rng: np.random.RandomState

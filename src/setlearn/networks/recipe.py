@@ -41,6 +41,11 @@ class NetworkRecipe(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn s
     reads_spelling: ClassVar[bool] = False
     """Whether ``new_module`` also takes ``spelling``: which parts each choice is spelled with."""
 
+    @property
+    def copies_tokens(self) -> bool:
+        """Whether the network copies tokens of its input, so that it can learn to use stand-ins."""
+        return False
+
     @abstractmethod
     def new_module(
         self, *, n_choices: int, n_tokens: int, n_features: int, copies: IntArray | None
@@ -71,9 +76,11 @@ class NetworkRecipe(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn s
         Parameters
         ----------
         n_choices : int
-            The number of tokens that sequences consist of, plus one for the end symbol.
+            The number of tokens that sequences consist of, with stand-ins, plus one for the end
+            symbol.
         n_tokens : int
-            The number of input tokens, including the unknown token 0; 0 for numeric inputs.
+            The number of input tokens, including the unknown token 0 and stand-ins; 0 for numeric
+            inputs.
         n_features : int
             The length of input vectors; 0 if inputs are tokens.
         copies : array of shape (n_tokens,), optional

@@ -35,14 +35,20 @@ State: TypeAlias = tuple[Tensor, ...]
 """What a network keeps of the prefixes: tensors with one row per prefix."""
 
 
+IMPOSSIBLE = -1e4
+"""The logit of choices that a sample does not have: their probability is 0."""
+
+
 class SequenceNetwork(nn.Module, ABC):
     """Reads each input once, then scores prefixes, many at a time.
 
     A subclass implements ``encode``, ``start`` and ``advance``. ``n_choices`` is the number of
-    tokens of the sequences, plus one for the end symbol, whose id is 0.
+    tokens of the sequences, plus one for the end symbol, whose id is 0. The last ``n_stand_ins`` of
+    them stand for tokens of the input that training has not seen.
     """
 
     n_choices: int
+    n_stand_ins: int = 0
 
     precision: ClassVar[torch.dtype] = torch.float64
     """Of the weights after training. In double precision scores are the same in every batch, up to
@@ -147,7 +153,29 @@ class SequenceNetwork(nn.Module, ABC):
         Tensor
             A single number.
         """
-        return LOSSES[loss](self.score_trie(memory, trie), trie)
+        return self.tree_loss(self.score_trie(memory, trie), trie, loss)
+
+    def tree_loss(self, logits: Tensor, trie: Trie, loss: Loss) -> Tensor:
+        """The loss of scored trees. Stand-ins that a sample does not use are not its choices.
+
+        Parameters
+        ----------
+        logits : Tensor of shape (n_nodes, n_choices)
+        trie : Trie
+        loss : {"node", "sequence"}
+
+        Returns
+        -------
+        Tensor
+            A single number.
+        """
+        if self.n_stand_ins:
+            available = np.ones((trie.n_samples, logits.shape[1]), dtype=bool)
+            available[:, -self.n_stand_ins :] = False
+            available[trie.sample[trie.edge_node], trie.edge_token] = True
+            padding = torch.from_numpy(~available[trie.sample]).to(logits.device)
+            logits = logits.masked_fill(padding, IMPOSSIBLE)
+        return LOSSES[loss](logits, trie)
 
     def score_trie(self, memory: Memory, trie: Trie) -> Tensor:
         """Score every node of the tries; a prefix that sequences share is scored once.

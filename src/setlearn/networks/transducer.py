@@ -14,7 +14,7 @@ from torch.nn.functional import pad
 from setlearn.networks.action_scorer import ADVANCE, ActionScorer
 from setlearn.networks.alignment import Pairs, align
 from setlearn.networks.recipe import Loss, NetworkRecipe
-from setlearn.networks.sequence_network import LOSSES, SequenceNetwork, State
+from setlearn.networks.sequence_network import SequenceNetwork, State
 from setlearn.parameter_checks import check_share
 from setlearn.savable import savable
 from setlearn.trie import END, Sequences, Trie
@@ -97,6 +97,11 @@ class Transducer(NetworkRecipe):
         self.members = members
         self.dropout = dropout
         self.loss = loss
+
+    @property
+    def copies_tokens(self) -> bool:
+        """True: each position can be copied."""
+        return True
 
     def check_parameters(self) -> None:
         """Raise ParameterError if a parameter is out of range."""
@@ -261,7 +266,7 @@ class TransducerNetwork(SequenceNetwork):
         losses = []
         for member, encoded in zip(self._each(), memory.encoded, strict=True):
             hidden = member.hidden(encoded[sample, at], written)
-            losses.append(LOSSES[loss](member.logits(hidden, choice), trie))
+            losses.append(self.tree_loss(member.logits(hidden, choice), trie, loss))
         return torch.stack(losses).mean()
 
     def most_at_once(self, longest: int) -> int:

@@ -129,6 +129,11 @@ class Transformer(NetworkRecipe):
         self.match_tokens = match_tokens
         self.loss = loss
 
+    @property
+    def copies_tokens(self) -> bool:
+        """Whether there is a copy head."""
+        return self.copy
+
     def check_parameters(self) -> None:
         """Raise ParameterError if a parameter is out of range."""
         super().check_parameters()

@@ -96,6 +96,11 @@ class Auto(Rule):
         return self.candidates is not None and all(r.chooses_sequences for r in self.candidates)
 
     @property
+    def takes_padding(self) -> bool:
+        """Whether all candidates do."""
+        return self.candidates is None or all(rule.takes_padding for rule in self.candidates)
+
+    @property
     def needs_marginals(self) -> bool:
         """Whether some candidate does."""
         return self.candidates is not None and any(r.needs_marginals for r in self.candidates)

@@ -75,6 +75,11 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
         return False
 
     @property
+    def takes_padding(self) -> bool:
+        """Whether it works where some choices of some points are not available."""
+        return True
+
+    @property
     def is_monotone(self) -> bool:
         """Whether a choice is never kept while a more probable one is not, known ones aside."""
         return False

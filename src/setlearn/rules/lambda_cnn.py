@@ -118,6 +118,11 @@ class LambdaCNN(LambdaNetwork):
             dropout=self.dropout,
         )
 
+    @property
+    def takes_padding(self) -> bool:
+        """False: the network has one place for each choice."""
+        return False
+
     def _check_padding(self, nodes: Nodes) -> None:
         if nodes.has_padding:
             raise DataError(

@@ -109,6 +109,7 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
     short_name: ClassVar[str] = "analogy"
     gives_marginals: ClassVar[bool] = True
     fits_fast: ClassVar[bool] = True
+    copies_tokens: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -137,6 +138,11 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
         """
         self.vocabulary_, self.tokeniser_ = vocabulary, tokeniser
         return self
+
+    @property
+    def vocabulary(self) -> Vocabulary | None:
+        """The tokens of elements, once they are known."""
+        return getattr(self, "vocabulary_", None)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "evidence_")
@@ -169,9 +175,11 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
                 "before fit, or pass the scorer to SequenceSetGenerator"
             )
         lists = self._token_lists(X)
-        known = {*self.vocabulary_.tokens}
-        new = {token for tokens in lists for token in tokens} - known
-        self.input_tokens_ = tuple(sorted(new, key=canonical_rank))
+        vocabulary = self.vocabulary_
+        seen = {token for tokens in lists for token in tokens}
+        if vocabulary.inputs is not None:  # also held-out inputs: they have no stand-ins
+            seen.update(vocabulary.inputs.seen)
+        self.input_tokens_ = tuple(sorted(seen - {*vocabulary.tokens}, key=canonical_rank))
         inputs = self._numbered(lists)
         sets = _sequences_of(trie)
         rng = check_random_state(self.random_state)
@@ -197,8 +205,8 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
         -------
         list of list of tuple
             Pairs of a sequence of choices and its probability, best first. A token that is copied
-            from the input, but is not in the vocabulary, is written as ``-1 - k``, where k is its
-            position in the input. The empty sequence stands for the empty set.
+            from the input, but is not a choice, has a number above all choices. The empty sequence
+            stands for the empty set.
         """
         inputs = self._numbered(self._token_lists(X))
         found: list[list[Candidate]] = [[] for _ in inputs]
@@ -207,8 +215,7 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
         ):
             logit = [float(row @ self.weights_[:-1] + self.weights_[-1]) for row in features]
             probability = expit(logit).round(DECIMALS).tolist()
-            named = [self._with_positions(sequence, inputs[sample]) for sequence in sequences]
-            pairs = zip(named, probability, strict=True)
+            pairs = zip(sequences, probability, strict=True)
             found[sample] = sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
         return found
 
@@ -248,27 +255,32 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
         return token_lists(X, self.tokeniser_)
 
     def _numbered(self, lists: list[Sequence[Any]]) -> list[Numbers]:
-        """Tokens as numbers: their choice, a number above all choices, or that of a position."""
-        all_tokens = (*self.vocabulary_.tokens, *self.input_tokens_)
-        number = {token: index for index, token in enumerate(all_tokens, END + 1)}
-        return [
-            tuple(number.get(token, -1 - place) for place, token in enumerate(tokens))
-            for tokens in lists
-        ]
+        """Tokens as numbers: their choice, that of a stand-in, or a number above all choices."""
+        vocabulary, number = self.vocabulary_, self._numbers()
+        first_stand_in = vocabulary.n_choices - vocabulary.n_stand_ins
+        first_other = vocabulary.n_choices + len(self.input_tokens_)
+        numbered = []
+        for tokens in lists:
+            unseen = tuple(dict.fromkeys(token for token in tokens if token not in number))
+            own = {token: k for k, token in enumerate(unseen, first_other)}
+            own |= {
+                token: k for k, token in enumerate(vocabulary.stand_ins(unseen), first_stand_in)
+            }
+            numbered.append(tuple(number.get(token) or own[token] for token in tokens))
+        return numbered
 
-    def _with_positions(self, sequence: Numbers, x: Numbers) -> Numbers:
-        """The sequence with positions of the input in place of tokens that are no choices."""
-        n_choices = self.vocabulary_.n_choices
-        if max(sequence, default=END) < n_choices:
-            return sequence
-        return tuple(n if n < n_choices else -1 - x.index(n) for n in sequence)
+    def _numbers(self) -> dict[Any, int]:
+        """The numbers of tokens seen in training: of elements first, then of inputs only."""
+        vocabulary = self.vocabulary_
+        of_elements = {token: k for k, token in enumerate(vocabulary.tokens, END + 1)}
+        of_inputs = {token: k for k, token in enumerate(self.input_tokens_, vocabulary.n_choices)}
+        return of_elements | of_inputs
 
     def _separators(self) -> frozenset[int]:
         """Tokens that may separate the parts of an input: not single letters and digits."""
-        all_tokens = (*self.vocabulary_.tokens, *self.input_tokens_)
         return frozenset(
-            index
-            for index, token in enumerate(all_tokens, END + 1)
+            number
+            for token, number in self._numbers().items()
             if not (isinstance(token, str) and len(token) == 1 and token.isalnum())
         )
 

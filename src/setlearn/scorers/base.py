@@ -10,8 +10,9 @@ from typing import Any, Protocol, Self, runtime_checkable
 import numpy as np
 
 from setlearn.errors import DataError
-from setlearn.nodes import FloatArray, IntArray, Nodes, Step
+from setlearn.nodes import BoolArray, FloatArray, IntArray, Nodes, Step
 from setlearn.savable import savable
+from setlearn.sequence_inputs import stand_ins_of
 from setlearn.trie import Trie
 from setlearn.vocabulary import Vocabulary
 
@@ -36,6 +37,10 @@ class Scorer(Protocol):
         Trains the scorer on inputs and the prefix trees of their sets (`setlearn.trie.Trie`). It
         is called on a copy unless the scorer is fitted already, which is decided as scikit-learn
         does: by ``__sklearn_is_fitted__`` or attributes that end with an underscore.
+    ``copies_tokens``
+        True if the scorer copies tokens of its input, also those that training has not seen. If
+        training data show that tokens are copied, the vocabulary passed to ``bind`` then has
+        stand-ins for such tokens: choices after those of its own tokens.
     ``fits_fast``
         True if ``fit`` takes so little time that it is called once more, on all samples, after
         the rule was fitted on held-out ones.
@@ -283,13 +288,19 @@ class InjectedScorer(TokenScorer):
     def start(self, X: Any) -> Step:
         """Score the root of every sample."""
         sample = np.arange(len(X))
-        return self._checked(self.scorer.start(X), sample, np.zeros_like(sample), "start")
+        n_used = np.array([len(tokens) for tokens in stand_ins_of(X, self.vocabulary)])
+        available = self.vocabulary.available(n_used)
+        depth = np.zeros_like(sample)
+        return self._checked(self.scorer.start(X), sample, depth, available, "start")
 
     def advance(self, step: Step, parent: IntArray, token: IntArray) -> Step:
         """Score the prefixes below."""
         below = self.scorer.advance(step, parent, token)
-        nodes = step.nodes
-        return self._checked(below, nodes.sample[parent], nodes.depth[parent] + 1, "advance")
+        nodes, available = step.nodes, None
+        if self.vocabulary.n_stand_ins and nodes.available is not None:
+            available = nodes.available[parent]
+        depth = nodes.depth[parent] + 1
+        return self._checked(below, nodes.sample[parent], depth, available, "advance")
 
     def as_batch(self, x: Any) -> Any:
         """A list or an array of one input."""
@@ -307,8 +318,18 @@ class InjectedScorer(TokenScorer):
                 "pass the same features in the same order"
             )
 
-    def _checked(self, step: Any, sample: IntArray, depth: IntArray, method: str) -> Step:
-        """The step with rounding errors taken off its probabilities; wrong ones are refused."""
+    def _checked(
+        self,
+        step: Any,
+        sample: IntArray,
+        depth: IntArray,
+        available: BoolArray | None,
+        method: str,
+    ) -> Step:
+        """The step with rounding errors taken off its probabilities; wrong ones are refused.
+
+        Stand-ins that are not ``available`` get the probability 0.
+        """
         nodes = getattr(step, "nodes", None)
         shape = getattr(getattr(nodes, "probabilities", None), "shape", None)
         wanted = (len(sample), self.vocabulary.n_choices)
@@ -329,9 +350,10 @@ class InjectedScorer(TokenScorer):
         before = nodes.prefix_probability
         if before is not None:
             before = self._in_range(before, "prefix_probability", method)
-        checked: Step = replace(
-            step, nodes=replace(nodes, probabilities=scores, prefix_probability=before)
-        )
+        nodes = replace(nodes, probabilities=scores, prefix_probability=before)
+        if available is not None:
+            nodes = replace(nodes, probabilities=scores * available, available=available)
+        checked: Step = replace(step, nodes=nodes)
         return checked
 
     def _in_range(self, values: FloatArray, name: str, method: str) -> FloatArray:

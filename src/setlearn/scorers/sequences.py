@@ -12,10 +12,16 @@ from torch import Tensor
 
 from setlearn.networks.recipe import Loss, loss_of
 from setlearn.networks.sequence_network import Memory, SequenceNetwork, State
-from setlearn.nodes import FloatArray, IntArray, Nodes, Step
+from setlearn.nodes import BoolArray, FloatArray, IntArray, Nodes, Step
 from setlearn.savable import savable
 from setlearn.scorers.base import MOST_IN_A_BATCH, TokenScorer
-from setlearn.sequence_inputs import InputReader, Inputs, NumericReader, TokenReader
+from setlearn.sequence_inputs import (
+    InputReader,
+    Inputs,
+    NumericReader,
+    TokenReader,
+    stand_ins_of,
+)
 from setlearn.trie import END, Trie
 from setlearn.vocabulary import Vocabulary
 
@@ -75,17 +81,28 @@ class SequenceScorer(TokenScorer):
 
     def new_network(self) -> SequenceNetwork:
         """Build a network with fresh weights for these inputs and this vocabulary."""
-        tokens = self.reader.tokens
-        # The first id is that of unknown tokens, which spell nothing.
-        spelled = np.array([END, *self.vocabulary.spelled_by(tokens)]) if tokens else None
-        more = {}
+        sizes, more = self.reader.sizes, {}
+        copies = self.copies
+        if copies is not None:
+            sizes["n_tokens"] = len(copies)
         if getattr(self.recipe, "reads_spelling", False):
             more["spelling"] = self.vocabulary.spelling()
         network: SequenceNetwork = self.recipe.build(
-            n_choices=self.vocabulary.n_choices, copies=spelled, **self.reader.sizes, **more
+            n_choices=self.vocabulary.n_choices, copies=copies, **sizes, **more
         )
         network.n_choices = self.vocabulary.n_choices
+        network.n_stand_ins = self.vocabulary.n_stand_ins
         return network
+
+    @property
+    def copies(self) -> IntArray | None:
+        """The choice that is the same token as each input id, END for none; None for numbers."""
+        vocabulary, tokens = self.vocabulary, self.reader.tokens
+        if not tokens:
+            return None
+        stand_ins = range(vocabulary.n_choices - vocabulary.n_stand_ins, vocabulary.n_choices)
+        # The first id is that of unknown tokens, which spell nothing.
+        return np.array([END, *vocabulary.spelled_by(tokens), *stand_ins])
 
     @property
     def loss(self) -> Loss:
@@ -120,7 +137,7 @@ class SequenceScorer(TokenScorer):
     def batches(self, X: Any, most: int = MOST_IN_A_BATCH) -> Iterator[tuple[IntArray, Inputs]]:
         """Read inputs, and cut them into parts that the network can take at once."""
         for first in range(0, len(X), MOST_READ):
-            inputs = self.reader.read(X[first : first + MOST_READ])
+            inputs = self._read(X[first : first + MOST_READ])
             for rows in self.chunks(inputs, np.arange(len(inputs)), most):
                 yield first + rows, inputs.part(rows)
 
@@ -148,7 +165,18 @@ class SequenceScorer(TokenScorer):
 
     def as_batch(self, x: Any) -> Inputs:
         """A single input, read."""
-        return self.reader.read(self.reader.as_batch(x))
+        return self._read(self.reader.as_batch(x))
+
+    def _read(self, X: Any) -> Inputs:
+        return self.reader.read(X, stand_ins_of(X, self.vocabulary))
+
+    def _available(self, inputs: Inputs) -> BoolArray | None:
+        """Which choices each input has: stand-ins only for its own tokens."""
+        if self.network.n_stand_ins == 0:
+            return None
+        first = len(self.reader.tokens) + 1  # the id of the first stand-in
+        highest = np.maximum.reduceat(inputs.values, np.cumsum(inputs.length) - inputs.length)
+        return self.vocabulary.available(np.maximum(highest - first + 1, 0))
 
     @torch.no_grad()
     def start(self, X: Inputs) -> Step:
@@ -156,7 +184,9 @@ class SequenceScorer(TokenScorer):
         memory = encode_inputs(self.network, X, slice(None))
         logits, state = self.network.start(memory)
         prefixes = _Prefixes(memory, state, np.arange(len(X)))
-        return Step(Nodes.roots(self._probabilities(logits)), prefixes)
+        available = self._available(X)
+        nodes = Nodes.roots(self._probabilities(logits, available), available=available)
+        return Step(nodes, prefixes)
 
     @torch.no_grad()
     def advance(self, step: Step, parent: IntArray, token: IntArray) -> Step:
@@ -164,8 +194,15 @@ class SequenceScorer(TokenScorer):
         sample = step.nodes.sample[parent]
         prefixes = self._without_finished(step.state, sample)
         row = np.searchsorted(prefixes.inputs, sample)
+        available = None if step.nodes.available is None else step.nodes.available[parent]
         parts = [
-            self._advance_part(prefixes, row[rows], parent[rows], token[rows])
+            self._advance_part(
+                prefixes,
+                row[rows],
+                parent[rows],
+                token[rows],
+                None if available is None else available[rows],
+            )
             for rows in _slices(len(parent))
         ]
         state = tuple(torch.cat(tensors) for tensors in zip(*(s for _, s in parts), strict=True))
@@ -175,6 +212,7 @@ class SequenceScorer(TokenScorer):
             step.nodes.depth[parent] + 1,
             probabilities,
             step.nodes.membership[parent, token],
+            available,
         )
         return Step(nodes, replace(prefixes, state=state))
 
@@ -207,28 +245,43 @@ class SequenceScorer(TokenScorer):
     def _score_batch(self, inputs: Inputs, trie: Trie) -> Nodes:
         """All nodes of the trees in one pass, where the network can do that."""
         memory = encode_inputs(self.network, inputs, slice(None))
-        scores = self._probabilities(self.network.score_trie(memory, trie))
+        available = self._available(inputs)
+        if available is not None:
+            available = available[trie.sample]
+        scores = self._probabilities(self.network.score_trie(memory, trie), available)
         before = np.ones(len(trie))
         for level in trie.levels()[1:]:
             above = trie.parent[level.nodes]
             before[level.nodes] = before[above] * scores[above, level.token]
-        return self._nodes(trie.sample, trie.depth, scores, before)
+        return self._nodes(trie.sample, trie.depth, scores, before, available)
 
     def _nodes(
-        self, sample: IntArray, depth: IntArray, scores: FloatArray, before: FloatArray
+        self,
+        sample: IntArray,
+        depth: IntArray,
+        scores: FloatArray,
+        before: FloatArray,
+        available: BoolArray | None,
     ) -> Nodes:
         if self.gives_marginals:
-            return Nodes(sample, depth, before[:, None] * scores)
-        return Nodes(sample, depth, scores, prefix_probability=before)
+            return Nodes(sample, depth, before[:, None] * scores, available=available)
+        return Nodes(sample, depth, scores, prefix_probability=before, available=available)
 
-    def _probabilities(self, logits: Tensor) -> FloatArray:
+    def _probabilities(self, logits: Tensor, available: BoolArray | None) -> FloatArray:
+        if available is not None:
+            logits = logits.masked_fill(~torch.from_numpy(available).to(logits.device), -torch.inf)
         probabilities = logits.sigmoid() if self.gives_marginals else logits.softmax(dim=1)
         # Rounded above the noise of another batching, so that ties stay ties.
         rounded: FloatArray = probabilities.cpu().double().numpy().round(DECIMALS[logits.dtype])
         return rounded
 
     def _advance_part(
-        self, prefixes: _Prefixes, row: IntArray, parent: IntArray, token: IntArray
+        self,
+        prefixes: _Prefixes,
+        row: IntArray,
+        parent: IntArray,
+        token: IntArray,
+        available: BoolArray | None,
     ) -> tuple[FloatArray, State]:
         parents = torch.from_numpy(parent).to(self.device)
         state = tuple(part.index_select(0, parents) for part in prefixes.state)
@@ -238,7 +291,7 @@ class SequenceScorer(TokenScorer):
             state,
             torch.from_numpy(token).to(self.device),
         )
-        return self._probabilities(logits), state
+        return self._probabilities(logits, available), state
 
 
 def encode_inputs(network: SequenceNetwork, inputs: Inputs, rows: IntArray | slice) -> Memory:
