@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.sequence_data import DATA_SETS, Samples, Tokens, tokens_of_element
+from benchmarks.sequence_data import Samples, Tokens, tokens_of_element
 
 
 class DefaultGenerator:
@@ -17,9 +16,8 @@ class DefaultGenerator:
         from setlearn import SequenceSetGenerator
 
         self.data = data
-        self.model = SequenceSetGenerator(tokens=DATA_SETS[data].tokens, random_state=seed)
-        one_line = " ".join(repr(self.model).split())
-        self.settings = re.sub(r"<function (\w+) at \w+>", r"\1", one_line)
+        self.model = SequenceSetGenerator(random_state=seed)
+        self.settings = " ".join(repr(self.model).split())
 
     def fit(self, train: Samples) -> DefaultGenerator:
         self.model.fit(train.texts, train.text_sets)

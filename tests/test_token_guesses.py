@@ -64,7 +64,7 @@ LETTERS = {"p a q b": {"p q", "a b"}, "q c": {"q", "c"}}
         (SOUNDS, ("char", "word")),
         (GRAPH, ("word", "word")),
         (BINDINGS, ("word", "word")),
-        (STORIES, ("word", "word")),
+        (STORIES, ("text", "word")),
         (SPANS, ("word", "word")),
         (CITIES, ("char", "char")),
         (LETTERS, ("word", "word")),

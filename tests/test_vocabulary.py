@@ -113,3 +113,8 @@ def test_readers_say_what_a_network_must_know():
     numbers = learn_inputs(np.ones((3, 2)), CHAR)
     assert numbers.sizes == {"n_tokens": 0, "n_features": 2}
     assert numbers.as_batch([1.0, 2.0]).shape == (1, 2)
+
+
+def test_sentences_are_split_into_words_and_marks():
+    split = Tokeniser("text")
+    assert split("Don't go, well-known Zoë!") == ["Don't", "go", ",", "well-known", "Zoë", "!"]

@@ -9,8 +9,14 @@ from typing import Any, Literal, TypeAlias
 
 __all__ = ["TokenSplit", "are_spaced", "guess_tokens", "split_phrase", "split_remark"]
 
-TokenSplit: TypeAlias = Literal["char", "word"]
-"""How texts are split into tokens: by character, or at white space."""
+TokenSplit: TypeAlias = Literal["char", "word", "text"]
+"""How texts are split into tokens: by character, at white space, or into words and punctuation."""
+
+PUNCTUATION = ".,;:!?"
+
+SHARE_PUNCTUATED = 0.02
+"""If at least this share of the words of inputs ends with punctuation, inputs are sentences, whose
+words and punctuation are split apart."""
 
 MOST_SAMPLED = 5000
 """The number of samples, spread over the data, that the guess is made from."""
@@ -39,8 +45,9 @@ def guess_tokens(
     """Guess how inputs are split into tokens, and how elements are.
 
     Texts with spaces are split into words if their words recur: then new texts consist of known
-    words. Elements without spaces are spelled by characters, unless the inputs have spaces and the
-    elements are words of their inputs, or recur as a whole.
+    words. In sentences, punctuation is split off. Elements without spaces are spelled by
+    characters, unless the inputs have spaces and the elements are words of their inputs, or recur
+    as a whole.
 
     Parameters
     ----------
@@ -50,7 +57,8 @@ def guess_tokens(
 
     Returns
     -------
-    of_inputs, of_elements : {"char", "word"} or None
+    of_inputs : {"char", "word", "text"} or None
+    of_elements : {"char", "word"} or None
         None if there are no texts.
 
     Examples
@@ -61,7 +69,19 @@ def guess_tokens(
     ('char', 'word')
     >>> guess_tokens(["Ed has a cup", "Ed has a key", "Al has a cup"], [{"cup"}, {"key"}, {"cup"}])
     ('word', 'word')
+    >>> guess_tokens(["Ed has a cup.", "Ed has a key."] * 2, [{"cup"}, {"key"}] * 2)
+    ('text', 'word')
     """
+    of_inputs, of_elements = _guess(inputs := list(inputs), sets)
+    if of_inputs == "word" and _are_sentences([x for x in inputs if isinstance(x, str)]):
+        return "text", of_elements
+    return of_inputs, of_elements
+
+
+def _guess(
+    inputs: Sequence[Any], sets: Iterable[Any]
+) -> tuple[TokenSplit | None, TokenSplit | None]:
+    """Words or characters, for inputs and for elements."""
     samples = list(zip(inputs, sets, strict=False))
     samples = samples[:: -(-len(samples) // MOST_SAMPLED) or 1]
     pairs = [(_words(x), [e for e in _members(y) if isinstance(e, str)]) for x, y in samples]
@@ -96,7 +116,8 @@ def split_remark(split: object) -> str:
     >>> split_remark("char"), split_remark(str.split)
     ('by characters', 'by a function')
     """
-    return {"char": "by characters", "word": "by words"}.get(str(split), "by a function")
+    names = {"char": "by characters", "word": "by words", "text": "by words and punctuation"}
+    return names.get(str(split), "by a function")
 
 
 def split_phrase(of_inputs: object, of_elements: object) -> str:
@@ -104,7 +125,7 @@ def split_phrase(of_inputs: object, of_elements: object) -> str:
 
     Parameters
     ----------
-    of_inputs, of_elements : "char", "word", function or None
+    of_inputs, of_elements : "char", "word", "text", function or None
         None for what is not split.
 
     Returns
@@ -133,6 +154,14 @@ def _split_of(texts: Sequence[str]) -> TokenSplit | None:
     return "word" if are_symbols or repeated >= SHARE_REPEATED * counts.total() else "char"
 
 
+def _are_sentences(texts: Sequence[str]) -> bool:
+    """Whether words, rather than symbols, often end with punctuation."""
+    words = [word for text in texts[:MOST_SAMPLED] for word in text.split()]
+    ends = sum(word[-1] in PUNCTUATION and word[0].isalpha() for word in words)
+    length = sum(map(len, words))
+    return length >= LONGEST_SYMBOLS * len(words) and ends >= SHARE_PUNCTUATED * len(words)
+
+
 def _share(
     pairs: Sequence[tuple[set[str], list[str]]], holds: Callable[[str, set[str]], bool]
 ) -> float:
@@ -156,7 +185,7 @@ def _is_inflected(element: str, words: set[str]) -> bool:
 def _words(x: Any) -> set[str]:
     """The words of a text, also without the punctuation around them."""
     words = x.split() if isinstance(x, str) else []
-    return {*words, *(word.strip(".,;:!?") for word in words)}
+    return {*words, *(word.strip(PUNCTUATION) for word in words)}
 
 
 def _members(elements: Any) -> Iterable[Any]:

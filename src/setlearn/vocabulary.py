@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -19,8 +20,15 @@ from setlearn.trie import END, Sequences
 
 __all__ = ["InputTokens", "Split", "StandIns", "Tokeniser", "Vocabulary", "read_elements"]
 
-Split: TypeAlias = Literal["char", "word"] | Callable[[str], Sequence[str]]
-"""How a text is split into tokens: by character, at white space, or by a function."""
+Split: TypeAlias = Literal["char", "word", "text"] | Callable[[str], Sequence[str]]
+"""How a text is split into tokens: by character, at white space, into words and punctuation marks,
+or by a function."""
+
+NAMED_SPLITS: dict[Any, Callable[[str], list[str]]] = {
+    "char": list,
+    "word": str.split,
+    "text": re.compile(r"\w+(?:[-'’]\w+)*|[^\w\s]").findall,
+}
 
 StandIns: TypeAlias = tuple[Hashable, ...]
 """The tokens of one input that its stand-ins stand for, in their order."""
@@ -39,17 +47,15 @@ class Tokeniser:
     split: Split
 
     def __post_init__(self) -> None:
-        if self.split not in ("char", "word") and not callable(self.split):
+        if not (callable(self.split) or self.split in NAMED_SPLITS):
             raise ParameterError(
-                f'tokens must be "char", "word" or a function of a text, got {self.split!r}'
+                f'tokens must be "char", "word", "text" or a function of a text, got {self.split!r}'
             )
 
     def __call__(self, text: str) -> list[str]:
         """Return the tokens of a text, in order."""
-        text = composed(text)
-        if self.split == "char":
-            return list(text)
-        return text.split() if self.split == "word" else list(self.split(text))
+        split = self.split if callable(self.split) else NAMED_SPLITS[self.split]
+        return list(split(composed(text)))
 
     def canonical(self, text: str) -> str:
         """Return the text as predictions spell it: composed, with one space between words."""

@@ -40,6 +40,7 @@ def predicted(model, X):
     return sets
 
 
+@pytest.mark.filterwarnings("ignore::setlearn.errors.UnseenTokenWarning")
 @pytest.mark.parametrize("scorer", SCORERS, ids=name)
 class TestEveryScorer:
     def test_inputs_longer_than_any_seen(self, scorer):

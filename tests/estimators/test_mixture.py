@@ -148,6 +148,7 @@ def test_numbers_have_no_analogy():
     assert isinstance(model.scorer_.recipe, Transformer)
 
 
+@pytest.mark.filterwarnings("ignore::setlearn.errors.UnseenTokenWarning")
 def test_one_sample_and_empty_sets():
     for X, Y in ([["ab"], [{"ba"}]], [["ab", "cd"], [set(), set()]]):
         model = SequenceSetGenerator(training=QUICK, random_state=0).fit(X, Y)

@@ -100,7 +100,7 @@ class PlanningOptions:
         str | None,
         typer.Option(
             metavar="SPLIT",
-            help="For sequences: char or word, or a pair for inputs and elements such as "
+            help="For sequences: char, word or text, or a pair for inputs and elements such as "
             "char,word. [by their spaces]",
         ),
     ] = None
@@ -440,6 +440,8 @@ def _tokens(text: str | None) -> Any:
     if text is None:
         return None
     parts = tuple(part.strip() for part in text.split(","))
-    if len(parts) > 2 or not {"char", "word"}.issuperset(parts):
-        raise ParameterError(f"--tokens is char or word, or a pair such as char,word; got {text!r}")
+    if len(parts) > 2 or not {"char", "word", "text"}.issuperset(parts):
+        raise ParameterError(
+            f"--tokens is char, word or text, or a pair such as char,word; got {text!r}"
+        )
     return parts[0] if len(parts) == 1 else parts

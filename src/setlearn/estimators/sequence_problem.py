@@ -236,7 +236,7 @@ class NewNetwork(ScorerSource):
         scorer = new_scorer(
             self.recipe,
             reader,
-            vocabulary,
+            problem.vocabulary,
             inputs,
             device=training.device,
             seed=int(rng.randint(2**31 - 1)),

@@ -64,8 +64,9 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         held-out samples: a cut, the set with the highest expected F1, and a margin, all of them on
         whole sequences. ``Margin(space="log")`` where the choices of a prefix share a probability
         of 1.
-    tokens : "char", "word", function, or a pair of them, optional
-        How texts are split into tokens; a pair is for inputs and for elements. By default this is
+    tokens : "char", "word", "text", function, or a pair of them, optional
+        How texts are split into tokens; a pair is for inputs and for elements. "text" splits
+        sentences into words and punctuation marks. By default this is
         guessed from the data, see ``tokens_``. Inputs and elements that are lists or tuples of
         tokens are taken as they are.
     max_length : int, optional
@@ -96,7 +97,7 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
     scorer_ : the fitted scorer
     network_ : the trained network, if ``network`` is not a scorer
     vocabulary_ : tokens of the sequences
-    tokens_ : pair of "char", "word", function or None
+    tokens_ : pair of "char", "word", "text", function or None
         How the texts of inputs and of elements are split: as given, or as guessed. Texts with
         spaces are split into words if their words recur. None for what is no text.
     held_out_ : array of int

@@ -44,7 +44,7 @@ class RecordPlan:
         How the sets are read.
     text : dict
         For labels: how each column of texts becomes features.
-    tokens : pair of {"char", "word"}, or None
+    tokens : pair of {"char", "word", "text"}, or None
         For sequences: how inputs and elements are split. Pass it to `SequenceSetGenerator`.
     notes : tuple of str
         What was decided, one line per decision.
@@ -149,7 +149,7 @@ def plan_records(
         Which columns to read, and as which kinds; see `guess_columns`.
     text : {"tfidf", "words", "chars"}, optional
         How texts become features, if elements are labels.
-    tokens : {"char", "word"} or a pair of them, optional
+    tokens : {"char", "word", "text"} or a pair of them, optional
         How texts are split, if elements are sequences; a pair is for inputs and elements.
 
     Returns
@@ -217,7 +217,7 @@ class TextPlan(NamedTuple):
         All columns, with a remark on how texts are read.
     features : dict
         For labels: how each column of texts becomes features, by its name.
-    tokens : pair of {"char", "word"}, or None
+    tokens : pair of {"char", "word", "text"}, or None
         For sequences: how inputs and elements are split.
     notes : list of str
         What was decided on the elements.
@@ -261,7 +261,7 @@ def _plan_for_sequences(
     given = tokens if isinstance(tokens, tuple | list) else (tokens, tokens)
     if len(given) != 2 or not {*given} <= {*get_args(TokenSplit), None}:
         raise ParameterError(
-            f'tokens must be "char", "word" or a pair of them (for inputs and for elements), '
+            f'tokens must be "char", "word", "text" or a pair of them (for inputs and elements), '
             f"got {tokens!r}"
         )
     columns = _readable_as_sequences(columns)
