@@ -163,6 +163,17 @@ class Trie:
         ends = (self.edge_token == END) & (self.depth[self.edge_node] > 0)
         return np.bincount(self.sample[self.edge_node[ends]], minlength=self.n_samples)
 
+    def as_sets(self) -> list[frozenset[tuple[int, ...]]]:
+        """Return the set of each sample, as tuples of ids."""
+        sets: list[set[tuple[int, ...]]] = [set() for _ in range(self.n_samples)]
+        prefix: list[tuple[int, ...]] = []
+        for parent, token in zip(self.parent.tolist(), self.token.tolist(), strict=True):
+            prefix.append((*prefix[parent], token) if parent >= 0 else ())
+        ends = (self.edge_token == END) & (self.depth[self.edge_node] > 0)
+        for node in self.edge_node[ends].tolist():
+            sets[self.sample[node]].add(prefix[node])
+        return [frozenset(elements) for elements in sets]
+
     @cached_property
     def _bounds(self) -> tuple[IntArray, IntArray]:
         """Where the nodes and the edges of each sample start, and where those of the last end."""
