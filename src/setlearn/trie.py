@@ -15,7 +15,7 @@ from scipy import sparse
 
 from setlearn.nodes import BoolArray, IntArray
 
-__all__ = ["END", "Level", "Sequences", "Trie"]
+__all__ = ["END", "Level", "Sequences", "Trie", "concatenated_ranges"]
 
 END = 0
 """The choice that ends a sequence. As the only choice at a root, it means the empty set."""
@@ -183,8 +183,8 @@ class Trie:
     def take(self, samples: IntArray) -> Trie:
         """Return the trees of the given samples, renumbered in that order."""
         bounds, edge_bounds = self._bounds
-        nodes, new_sample = _ranges(bounds[samples], bounds[samples + 1])
-        edges, edge_sample = _ranges(edge_bounds[samples], edge_bounds[samples + 1])
+        nodes, new_sample = concatenated_ranges(bounds[samples], bounds[samples + 1])
+        edges, edge_sample = concatenated_ranges(edge_bounds[samples], edge_bounds[samples + 1])
         # The order within a sample is unchanged, so all its indices shift by the same amount.
         n_nodes = bounds[samples + 1] - bounds[samples]
         shift = np.cumsum(n_nodes) - n_nodes - bounds[samples]
@@ -278,7 +278,7 @@ def _merge(node: IntArray, token: IntArray) -> tuple[tuple[IntArray, IntArray, I
     return (keys // width, keys % width, count), place
 
 
-def _ranges(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:
+def concatenated_ranges(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:
     """The numbers of all half-open ranges, concatenated, and the range of each number."""
     length = last - first
     which = np.repeat(np.arange(len(first)), length)

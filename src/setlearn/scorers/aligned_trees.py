@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Self
-
 import numpy as np
 
 from setlearn.errors import ParameterError
-from setlearn.nodes import FloatArray, IntArray
+from setlearn.nodes import BoolArray, IntArray
 from setlearn.parameter_checks import check_count
 from setlearn.savable import savable
-from setlearn.scorers.binary_forest import BinaryForests, ForestBuilder, Growth
+from setlearn.scorers.binary_forest import BinaryForests, ForestBuilder
 from setlearn.scorers.unit_features import UnitFeatures, endings_of
 from setlearn.scorers.units import Choices, ChunkTable, Contexts, Units, UnitScorer
 from setlearn.sequence_inputs import TokenReader
+from setlearn.trie import concatenated_ranges
 from setlearn.vocabulary import Tokeniser, Vocabulary
 
 __all__ = ["AlignedTrees"]
@@ -22,8 +21,7 @@ LEAST_OCCURRENCES = 20
 """An input token that occurs less often has no forest of its own."""
 
 MOST_FORESTS = 200
-MOST_ROWS = 10_000
-"""Occurrences that a forest is grown from."""
+"""Tokens that have a forest of their own: the most frequent ones."""
 
 MOST_POOLED = 3000
 """Occurrences that the forest for rare tokens is grown from."""
@@ -74,6 +72,9 @@ class AlignedTrees(UnitScorer):
     beam : int, default=20
         How many partial outputs are kept at each position. It is also the largest number of
         candidates.
+    max_pairs : int, default=10000
+        How many pairs of an input and an element the trees are grown from. If there are more, some
+        are drawn. The time to fit is proportional to it.
     random_state : int or RandomState, default=0
         Seeds the trees.
 
@@ -103,6 +104,7 @@ class AlignedTrees(UnitScorer):
         window: int = 4,
         history: int = 2,
         beam: int = 20,
+        max_pairs: int = 10_000,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.n_trees = n_trees
@@ -110,16 +112,19 @@ class AlignedTrees(UnitScorer):
         self.window = window
         self.history = history
         self.beam = beam
+        self.max_pairs = max_pairs
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
-        for name in ("n_trees", "window", "history", "beam"):
+        for name in ("n_trees", "window", "history", "beam", "max_pairs"):
             check_count(name, getattr(self, name))
         share = self.max_features
         if not isinstance(share, int | float | np.number) or not 0 < share <= 1:
             raise ParameterError(f"max_features must be in (0, 1], got {share!r}")
 
     def _fit_units(self, units: Units, rng: np.random.RandomState) -> None:
+        if len(units.source) > self.max_pairs:
+            units = units.part(np.sort(rng.permutation(len(units.source))[: self.max_pairs]))
         endings = endings_of(self.vocabulary_, units.table)
         self.features_, rows = UnitFeatures.learn(units, self.window, self.history, endings)
         inside = np.arange(units.source.shape[1]) < units.length[:, None]
@@ -129,22 +134,20 @@ class AlignedTrees(UnitScorer):
         frequent = np.sort(frequent[count[frequent] >= LEAST_OCCURRENCES])
         self.forest_ = np.full(units.n_tokens, POOLED)
         self.forest_[frequent] = np.arange(1, len(frequent) + 1)
-        builder = ForestBuilder(Growth(self.n_trees, float(self.max_features)))
+        builder = ForestBuilder(self.n_trees, float(self.max_features))
         is_copy = chunk == units.copies[token]
         relation = np.where(is_copy, units.table.unknown_copy, chunk)
-        pooled = _pooled_rows(self.forest_[token] == POOLED, rng)
+        rare = self.forest_[token] == POOLED
+        pooled = _pooled_rows(rare, rng)
         pooled = pooled[_has_frequent(relation[pooled])]
         builder.add(rows[pooled], relation[pooled], rng)
         by_token = np.argsort(token, kind="stable")
         begin = np.searchsorted(token[by_token], np.arange(units.n_tokens + 1))
         for number in frequent:
             own = by_token[begin[number] : begin[number + 1]]
-            if len(own) > MOST_ROWS:
-                own = np.sort(rng.permutation(own)[:MOST_ROWS])
             own = own[_has_frequent(chunk[own])]
             builder.add(rows[own], chunk[own], rng)
         self.forests_ = builder.forests()
-        rare = self.forest_[token] == POOLED
         key, self.rare_count_ = np.unique(
             token[rare] * len(units.table) + chunk[rare], return_counts=True
         )
@@ -153,16 +156,11 @@ class AlignedTrees(UnitScorer):
     def _choices(self, contexts: Contexts) -> Choices:
         rows = self.features_.rows(contexts)
         token = contexts.source[contexts.sample, contexts.position]
-        asked, place = np.unique(
-            np.column_stack([token, rows]), axis=0, return_inverse=True
-        )
+        asked, place = np.unique(np.column_stack([token, rows]), axis=0, return_inverse=True)
         found = self._distributions(asked[:, 0], asked[:, 1:])
         begin = np.searchsorted(found.context, np.arange(len(asked) + 1))
         place = place.ravel()
-        size = (begin[1:] - begin[:-1])[place]
-        entry = np.repeat(begin[place] - (np.cumsum(size) - size), size)
-        entry = entry + np.arange(len(entry))
-        context = np.repeat(np.arange(len(place)), size)
+        entry, context = concatenated_ranges(begin[place], begin[place + 1])
         return Choices(context, found.chunk[entry], found.probability[entry])
 
     def _distributions(self, token: IntArray, rows: IntArray) -> Choices:
@@ -174,21 +172,19 @@ class AlignedTrees(UnitScorer):
         chunk = np.where(copied, self.copies_[token[row]], chunk)
         # Of rare tokens: what they were seen to produce, and what tokens like them produce.
         first = np.searchsorted(self.rare_token_, token)
-        size = np.searchsorted(self.rare_token_, token, side="right") - first
-        entry = np.repeat(first - (np.cumsum(size) - size), size)
-        entry = entry + np.arange(len(entry))
-        seen = np.repeat(np.arange(len(token)), size)
+        last = np.searchsorted(self.rare_token_, token, side="right")
+        entry, seen = concatenated_ranges(first, last)
         count = np.bincount(seen, self.rare_count_[entry], minlength=len(token))
         weight = np.where(forest == POOLED, POOLED_WEIGHT / (POOLED_WEIGHT + count), 1.0)
         own = self.rare_count_[entry] / (POOLED_WEIGHT + count[seen])
         row, chunk = np.concatenate([row, seen]), np.concatenate([chunk, self.rare_chunk_[entry]])
         probability = np.concatenate([probability * weight[row[: len(probability)]], own])
         key, place = np.unique(row * len(self.chunks_) + chunk, return_inverse=True)
-        total: FloatArray = np.bincount(place, probability, minlength=len(key))
+        total = np.bincount(place, probability, minlength=len(key)).astype(np.float64)
         return Choices(key // len(self.chunks_), key % len(self.chunks_), total)
 
 
-def _pooled_rows(is_rare: IntArray, rng: np.random.RandomState) -> IntArray:
+def _pooled_rows(is_rare: BoolArray, rng: np.random.RandomState) -> IntArray:
     """Occurrences of all tokens, those of rare ones first of all."""
     order = rng.permutation(len(is_rare))
     order = order[np.argsort(~is_rare[order], kind="stable")]

@@ -8,6 +8,8 @@ with a single class takes no memory of its own.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -15,23 +17,14 @@ from sklearn.tree import ExtraTreeClassifier
 
 from setlearn.nodes import FloatArray, IntArray
 from setlearn.savable import savable
+from setlearn.trie import concatenated_ranges
 
-__all__ = ["BinaryForests", "ForestBuilder", "Growth"]
+__all__ = ["BinaryForests", "ForestBuilder"]
 
 LARGEST_SEED = 2**31 - 1
 
-
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """How trees are grown.
-
-    ``max_features`` is the share of features that are tried at a node. A feature that fewer than
-    ``min_rows`` rows have is not used.
-    """
-
-    n_trees: int
-    max_features: float
-    min_rows: int = 2
+FEWEST_ROWS = 2
+"""A feature that fewer rows have is not used."""
 
 
 @savable()
@@ -49,9 +42,6 @@ class BinaryForests:
     first: IntArray  # (n_distributions + 1,) where each distribution begins
     label: IntArray  # the classes of all distributions
     share: FloatArray  # their probabilities
-
-    def __len__(self) -> int:
-        return len(self.root)
 
     def predict(
         self, forest: IntArray, rows: IntArray, column: IntArray
@@ -84,22 +74,27 @@ class BinaryForests:
             has = rows[row[inner], column[feature]] == feature
             node[inner] = np.where(has, self.child[at], at + 1)
         leaf = -1 - self.feature[node]
-        size = self.first[leaf + 1] - self.first[leaf]
-        entry = np.repeat(self.first[leaf] - (np.cumsum(size) - size), size)
-        entry = entry + np.arange(len(entry))
+        entry, of_leaf = concatenated_ranges(self.first[leaf], self.first[leaf + 1])
         width = int(self.label.max(initial=0)) + 1
-        key, place = np.unique(
-            np.repeat(row, size) * width + self.label[entry], return_inverse=True
-        )
+        key, place = np.unique(row[of_leaf] * width + self.label[entry], return_inverse=True)
         probability = np.bincount(place, self.share[entry], minlength=len(key)) / n_trees
         return key // width, key % width, probability
 
 
 class ForestBuilder:
-    """Grows forests one after the other, and keeps what `BinaryForests` needs of them."""
+    """Grows forests one after the other, and keeps what `BinaryForests` needs of them.
 
-    def __init__(self, growth: Growth) -> None:
-        self.growth = growth
+    Parameters
+    ----------
+    n_trees : int
+        Trees per forest.
+    max_features : float
+        The share of features that are tried at each node.
+    """
+
+    def __init__(self, n_trees: int, max_features: float) -> None:
+        self.n_trees = n_trees
+        self.max_features = max_features
         self.root: list[list[int]] = []
         self.parts: list[tuple[IntArray, IntArray]] = []
         self.n_nodes = 0
@@ -116,13 +111,16 @@ class ForestBuilder:
             The class of each row.
         rng : RandomState
         """
-        features, has = self._one_hot(rows)
-        classes, targets = np.unique(labels, return_inverse=True)
+        # Equal rows with equal labels are counted rather than repeated.
+        both, count = np.unique(np.column_stack([labels, rows]), axis=0, return_counts=True)
+        features, has = self._one_hot(both[:, 1:])
+        classes, targets = np.unique(both[:, 0], return_inverse=True)
+        weight = count.astype(np.float64)
         self.root.append([])
-        for seed in rng.randint(LARGEST_SEED, size=self.growth.n_trees):
-            tree = ExtraTreeClassifier(
-                max_features=self.growth.max_features, random_state=int(seed)
-            ).fit(has, targets, check_input=False)
+        for seed in rng.randint(LARGEST_SEED, size=self.n_trees):
+            tree = ExtraTreeClassifier(max_features=self.max_features, random_state=int(seed)).fit(
+                has, targets, sample_weight=weight, check_input=False
+            )
             self._append(tree.tree_, features, classes)
 
     def forests(self) -> BinaryForests:
@@ -141,8 +139,7 @@ class ForestBuilder:
     def _one_hot(self, rows: IntArray) -> tuple[IntArray, sparse.csc_matrix]:
         """The features that some rows have and others lack, and which rows have them."""
         features, count = np.unique(rows[rows >= 0], return_counts=True)
-        least = min(self.growth.min_rows, len(rows) // 2)
-        features = features[(count >= max(least, 1)) & (count < len(rows))]
+        features = features[(count >= FEWEST_ROWS) & (count < len(rows))]
         if len(features) == 0:
             return np.array([-1]), sparse.csc_matrix((len(rows), 1), dtype=np.float32)
         place = np.searchsorted(features, rows).clip(max=len(features) - 1)
@@ -153,7 +150,7 @@ class ForestBuilder:
         has.sort_indices()
         return features, has
 
-    def _append(self, tree: object, features: IntArray, classes: IntArray) -> None:
+    def _append(self, tree: Any, features: IntArray, classes: IntArray) -> None:
         """Add the nodes of a tree of scikit-learn behind those of the trees before."""
         is_leaf = tree.children_left < 0
         feature = features[np.where(is_leaf, 0, tree.feature)]
@@ -164,10 +161,8 @@ class ForestBuilder:
         begin = np.searchsorted(leaf, np.arange(len(counts) + 1)).tolist()
         labels, shares = classes[label].tolist(), share.tolist()
         numbers = [
-            self.numbers.setdefault(
-                (tuple(labels[a:b]), tuple(shares[a:b])), len(self.numbers)
-            )
-            for a, b in zip(begin, begin[1:], strict=False)
+            self.numbers.setdefault((tuple(labels[a:b]), tuple(shares[a:b])), len(self.numbers))
+            for a, b in pairwise(begin)
         ]
         feature[is_leaf] = -1 - np.array(numbers)
         self.root[-1].append(self.n_nodes)

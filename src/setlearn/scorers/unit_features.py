@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 
 from setlearn.nodes import IntArray
 from setlearn.savable import savable
 from setlearn.scorers.units import ChunkTable, Contexts, Units
+from setlearn.trie import END
 from setlearn.vocabulary import Vocabulary
 
 __all__ = ["UnitFeatures", "endings_of"]
@@ -86,14 +85,9 @@ class UnitFeatures:
         learned = cls(window, history, units.n_tokens, endings, np.concatenate(columns), first)
         return learned, learned._numbered(raw)
 
-    @property
-    def n_columns(self) -> int:
-        """The number of features that each row has at most."""
-        return len(self.first) - 1
-
     def column(self) -> IntArray:
         """The column of each feature."""
-        return np.repeat(np.arange(self.n_columns), np.diff(self.first))
+        return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
 
     def rows(self, contexts: Contexts) -> IntArray:
         """The features of contexts.
@@ -162,17 +156,13 @@ def endings_of(vocabulary: Vocabulary, table: ChunkTable) -> IntArray:
         Without columns if no ending is frequent.
     """
     last = [t[-1] if isinstance(t, str) and len(t) > 1 else "" for t in vocabulary.tokens]
-    frequent = _frequent(last)
+    shared = Counter(ending for ending in last if ending)
+    by_count = sorted((-n, ending) for ending, n in shared.items() if n >= FEWEST_TOKENS)
+    frequent = [ending for _, ending in by_count[:MOST_ENDINGS]]
     column = {ending: k for k, ending in enumerate(frequent)}
     counts = np.zeros((len(table), len(frequent)), dtype=np.int64)
     for chunk in range(table.unknown_copy):
-        for choice in table.tokens(chunk, 0):
+        for choice in table.tokens(chunk, END):
             if last[choice - 1] in column:
                 counts[chunk, column[last[choice - 1]]] += 1
     return counts
-
-
-def _frequent(endings: Iterable[str]) -> list[str]:
-    counted = Counter(chain.from_iterable([ending] for ending in endings if ending))
-    enough = [(-n, ending) for ending, n in counted.items() if n >= FEWEST_TOKENS]
-    return [ending for _, ending in sorted(enough)[:MOST_ENDINGS]]

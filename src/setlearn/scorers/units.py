@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,7 +23,7 @@ from setlearn.nodes import FloatArray, IntArray, Step
 from setlearn.parameter_checks import check_count
 from setlearn.savable import savable
 from setlearn.scorers.candidates import Candidate, CandidateTrees
-from setlearn.sequence_inputs import UNKNOWN, TokenReader, is_numeric, learn_inputs
+from setlearn.sequence_inputs import TokenReader, is_numeric, learn_inputs, token_lists
 from setlearn.trie import END, Sequences, Trie
 from setlearn.vocabulary import Tokeniser, Vocabulary
 
@@ -49,7 +50,7 @@ EMPTY = 0
 class ChunkTable:
     """The chunks by number: 0 is empty, k is the single choice k, then follow longer ones.
 
-    The last number is that of a copied token that is not in the vocabulary.
+    The last number is that of a copied token that was not seen in training.
     """
 
     n_choices: int
@@ -57,19 +58,19 @@ class ChunkTable:
 
     @property
     def unknown_copy(self) -> int:
-        """The number of the chunk that repeats a token that is no choice."""
+        """The number of the chunk that repeats an input token whose choice is not known."""
         return self.n_choices + len(self.longer)
 
     def __len__(self) -> int:
         return self.unknown_copy + 1
 
-    def tokens(self, chunk: int, position: int) -> tuple[int, ...]:
-        """The choices of a chunk; an unknown token at position k is written as -1 - k."""
+    def tokens(self, chunk: int, copy: int) -> tuple[int, ...]:
+        """The choices of a chunk; ``copy`` stands for a token that was not seen in training."""
         if chunk == EMPTY:
             return ()
         if chunk < self.n_choices:
             return (chunk,)
-        return (-1 - position,) if chunk == self.unknown_copy else self.longer[chunk - self.n_choices]
+        return (copy,) if chunk == self.unknown_copy else self.longer[chunk - self.n_choices]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,6 +83,11 @@ class Units:
     n_tokens: int
     copies: IntArray  # (n_tokens,) the chunk that repeats each input token
     table: ChunkTable
+
+    def part(self, rows: IntArray) -> Units:
+        """Some of the pairs."""
+        source, length, chunks = self.source[rows], self.length[rows], self.chunks[rows]
+        return replace(self, source=source, length=length, chunks=chunks)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,6 +108,15 @@ class Choices:
     context: IntArray  # (m,)
     chunk: IntArray  # (m,)
     probability: FloatArray  # (m,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Beam:
+    """The most probable chunks of a batch of inputs, by sample, the best first."""
+
+    sample: IntArray  # (n,)
+    chunks: IntArray  # (n, longest input)
+    score: FloatArray  # (n,)
 
 
 class UnitScorer(BaseEstimator, ABC):  # type: ignore[misc]  # no types
@@ -208,15 +223,17 @@ class UnitScorer(BaseEstimator, ABC):  # type: ignore[misc]  # no types
             from the input, but is not in the vocabulary, is written as ``-1 - k``, where k is its
             position in the input. The empty sequence stands for the empty set.
         """
-        inputs = self.reader_.read(X)
+        inputs, tokens = self.reader_.read(X), token_lists(X, self.tokeniser_)
         lists: list[list[Candidate]] = [[] for _ in range(len(inputs))]
         if self.learned_:
             short = np.flatnonzero(inputs.length <= LONGEST)
             for begin in range(0, len(short), BATCH):
                 rows = short[begin : begin + BATCH]
                 source, length = inputs.take(rows)
-                for row, outputs in zip(rows, self._search(source, length), strict=True):
-                    lists[row] = self._as_candidates(outputs)
+                beam = self._search(source.astype(np.intp), length)
+                outputs = self._merged(beam, [self._copies(tokens[row]) for row in rows])
+                for row, scores in zip(rows, outputs, strict=True):
+                    lists[row] = self._as_candidates(scores)
         if self.empty_share_:
             lists = [[*candidates, ((), self.empty_share_)] for candidates in lists]
         return [sorted(found, key=lambda pair: (-pair[1], pair[0])) for found in lists]
@@ -269,8 +286,14 @@ class UnitScorer(BaseEstimator, ABC):  # type: ignore[misc]  # no types
         copies = np.where(same == END, table.unknown_copy, same)
         return Units(pairs.source[kept], length[kept], numbers, n_tokens, copies, table)
 
-    def _search(self, source: IntArray, length: IntArray) -> list[list[Candidate]]:
-        """The outputs of the beam of each input with their scores, the best chunks first."""
+    def _copies(self, tokens: Sequence[Hashable]) -> list[int]:
+        """How a copy of each token is written: as its choice, or as -1 - k at position k."""
+        choices = self.vocabulary_.spelled_by(tokens)
+        # An empty input is read as one unknown token.
+        return [c if c != END else -1 - k for k, c in enumerate(choices)] or [-1]
+
+    def _search(self, source: IntArray, length: IntArray) -> _Beam:
+        """The most probable chunks of each input."""
         sample: IntArray = np.arange(len(source))
         chunks = np.zeros((len(source), 0), dtype=np.intp)
         score = np.ones(len(source))
@@ -282,40 +305,42 @@ class UnitScorer(BaseEstimator, ABC):  # type: ignore[misc]  # no types
             )
             parent = np.concatenate([over, going_on[found.context]])
             chunk = np.concatenate([np.full(len(over), EMPTY), found.chunk])
-            reached = np.concatenate([score[over], score[going_on][found.context] * found.probability])
+            factor = np.concatenate([np.ones(len(over)), found.probability])
+            reached = score[parent] * factor
             kept = _best(sample[parent], parent, chunk, reached, self.beam)
             parent, score = parent[kept], reached[kept]
             sample, chunks = sample[parent], np.column_stack([chunks[parent], chunk[kept]])
+            # Scores are relative to the best one, so that they do not vanish.
             largest = np.zeros(len(source))
             np.maximum.at(largest, sample, score)
             score = score / largest[sample]
         score = score * self._end(Contexts(source, length, sample, chunks.shape[1], chunks))
-        return self._merged(sample, chunks, score, length)
+        return _Beam(sample, chunks, score)
 
-    def _merged(
-        self, sample: IntArray, chunks: IntArray, score: FloatArray, length: IntArray
-    ) -> list[list[Candidate]]:
-        """The outputs by sample, those spelled alike as one."""
-        outputs: list[dict[tuple[int, ...], float]] = [{} for _ in length]
-        for i, parts, p in zip(sample.tolist(), chunks.tolist(), score.tolist(), strict=True):
-            tokens = [t for j, part in enumerate(parts) for t in self.chunks_.tokens(part, j)]
+    def _merged(self, beam: _Beam, copies: list[list[int]]) -> list[dict[tuple[int, ...], float]]:
+        """The outputs of each sample with their scores, those spelled alike as one."""
+        outputs: list[dict[tuple[int, ...], float]] = [{} for _ in copies]
+        rows = zip(beam.sample.tolist(), beam.chunks.tolist(), beam.score.tolist(), strict=True)
+        for sample, chunks, score in rows:
+            parts = zip(chunks, copies[sample], strict=False)
+            choices = [c for chunk, copy in parts for c in self.chunks_.tokens(chunk, copy)]
             if self.vocabulary_.kind is frozenset:
-                tokens = sorted(set(tokens))
-            if tokens:
-                output = tuple(tokens)
-                outputs[i][output] = outputs[i].get(output, 0.0) + p
-        return [list(found.items()) for found in outputs]
+                choices = sorted(set(choices))
+            if choices:
+                found, output = outputs[sample], tuple(choices)
+                found[output] = found.get(output, 0.0) + score
+        return outputs
 
-    def _as_candidates(self, outputs: list[Candidate]) -> list[Candidate]:
+    def _as_candidates(self, outputs: dict[tuple[int, ...], float]) -> list[Candidate]:
         """The probability of each output to be in the set.
 
         Its share is the probability that a random element is this one. So many elements as a set
         has on average are taken to be drawn independently.
         """
-        total = sum(score for _, score in outputs)
+        total = sum(outputs.values())
         candidates = []
-        for output, score in outputs:
-            missed = (1.0 - min(score / total, 1.0)) ** self.mean_size_ if score else 1.0
+        for output, score in outputs.items():
+            missed = (1.0 - min(score / total, 1.0)) ** self.mean_size_
             probability = round((1.0 - missed) * (1.0 - self.empty_share_), DECIMALS)
             if probability:
                 candidates.append((output, probability))
