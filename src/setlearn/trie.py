@@ -279,7 +279,19 @@ def _merge(node: IntArray, token: IntArray) -> tuple[tuple[IntArray, IntArray, I
 
 
 def concatenated_ranges(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:
-    """The numbers of all half-open ranges, concatenated, and the range of each number."""
+    """The numbers of all half-open ranges, concatenated.
+
+    Parameters
+    ----------
+    first, last : arrays of int, shape (n,)
+        The first number of each range, and the one after its last.
+
+    Returns
+    -------
+    number : array of int, shape (m,)
+    which : array of int, shape (m,)
+        The range of each number.
+    """
     length = last - first
     which = np.repeat(np.arange(len(first)), length)
     offset = np.cumsum(length) - length

@@ -65,7 +65,18 @@ class ChunkTable:
         return self.unknown_copy + 1
 
     def tokens(self, chunk: int, copy: int) -> tuple[int, ...]:
-        """The choices of a chunk; ``copy`` stands for a token that was not seen in training."""
+        """The choices of a chunk.
+
+        Parameters
+        ----------
+        chunk : int
+        copy : int
+            What stands for a copied token that was not seen in training.
+
+        Returns
+        -------
+        tuple of int
+        """
         if chunk == EMPTY:
             return ()
         if chunk < self.n_choices:
