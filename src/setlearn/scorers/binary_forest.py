@@ -1,8 +1,8 @@
 """Forests of extremely randomised trees on binary features, in a few small arrays.
 
 scikit-learn grows the trees. Its own trees keep the counts of all classes at every node, which
-takes a gigabyte where there are many trees and classes. Here only leaves have classes, and a leaf
-with a single class takes no memory of its own.
+takes hundreds of megabytes where there are many trees and classes. Here only leaves have classes,
+and a leaf with a single class takes no memory of its own.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from setlearn.sequence_inputs import TokenReader, is_numeric, learn_inputs, toke
 from setlearn.trie import END, Sequences, Trie
 from setlearn.vocabulary import Tokeniser, Vocabulary
 
-__all__ = ["Choices", "ChunkTable", "Contexts", "UnitScorer", "Units"]
+__all__ = ["EMPTY", "Choices", "ChunkTable", "Contexts", "UnitScorer", "Units"]
 
 LONGEST = 100
 """Tokens of an input or an output; longer ones are neither learned from nor predicted."""
