@@ -65,7 +65,7 @@ class AlignedTrees(UnitScorer):
         The number of trees per input token.
     max_features : float, default=0.15
         The share of features that are tried at each node.
-    window : int, default=4
+    window : int, default=6
         How many input tokens the trees see on each side.
     history : int, default=2
         How many of the last chunks the trees see.
@@ -101,7 +101,7 @@ class AlignedTrees(UnitScorer):
         *,
         n_trees: int = 80,
         max_features: float = 0.15,
-        window: int = 4,
+        window: int = 6,
         history: int = 2,
         beam: int = 20,
         max_pairs: int = 10_000,
