@@ -15,7 +15,7 @@ from scipy import sparse
 
 from setlearn.nodes import BoolArray, IntArray
 
-__all__ = ["END", "Level", "Sequences", "Trie"]
+__all__ = ["END", "Level", "Sequences", "Trie", "concatenated_ranges"]
 
 END = 0
 """The choice that ends a sequence. As the only choice at a root, it means the empty set."""
@@ -163,6 +163,17 @@ class Trie:
         ends = (self.edge_token == END) & (self.depth[self.edge_node] > 0)
         return np.bincount(self.sample[self.edge_node[ends]], minlength=self.n_samples)
 
+    def as_sets(self) -> list[frozenset[tuple[int, ...]]]:
+        """Return the set of each sample, as tuples of ids."""
+        sets: list[set[tuple[int, ...]]] = [set() for _ in range(self.n_samples)]
+        prefix: list[tuple[int, ...]] = []
+        for parent, token in zip(self.parent.tolist(), self.token.tolist(), strict=True):
+            prefix.append((*prefix[parent], token) if parent >= 0 else ())
+        ends = (self.edge_token == END) & (self.depth[self.edge_node] > 0)
+        for node in self.edge_node[ends].tolist():
+            sets[self.sample[node]].add(prefix[node])
+        return [frozenset(elements) for elements in sets]
+
     @cached_property
     def _bounds(self) -> tuple[IntArray, IntArray]:
         """Where the nodes and the edges of each sample start, and where those of the last end."""
@@ -172,8 +183,8 @@ class Trie:
     def take(self, samples: IntArray) -> Trie:
         """Return the trees of the given samples, renumbered in that order."""
         bounds, edge_bounds = self._bounds
-        nodes, new_sample = _ranges(bounds[samples], bounds[samples + 1])
-        edges, edge_sample = _ranges(edge_bounds[samples], edge_bounds[samples + 1])
+        nodes, new_sample = concatenated_ranges(bounds[samples], bounds[samples + 1])
+        edges, edge_sample = concatenated_ranges(edge_bounds[samples], edge_bounds[samples + 1])
         # The order within a sample is unchanged, so all its indices shift by the same amount.
         n_nodes = bounds[samples + 1] - bounds[samples]
         shift = np.cumsum(n_nodes) - n_nodes - bounds[samples]
@@ -267,8 +278,20 @@ def _merge(node: IntArray, token: IntArray) -> tuple[tuple[IntArray, IntArray, I
     return (keys // width, keys % width, count), place
 
 
-def _ranges(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:
-    """The numbers of all half-open ranges, concatenated, and the range of each number."""
+def concatenated_ranges(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:
+    """The numbers of all half-open ranges, concatenated.
+
+    Parameters
+    ----------
+    first, last : arrays of int, shape (n,)
+        The first number of each range, and the one after its last.
+
+    Returns
+    -------
+    number : array of int, shape (m,)
+    which : array of int, shape (m,)
+        The range of each number.
+    """
     length = last - first
     which = np.repeat(np.arange(len(first)), length)
     offset = np.cumsum(length) - length

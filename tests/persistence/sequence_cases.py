@@ -17,7 +17,7 @@ from setlearn.rules import (
     Threshold,
     TopK,
 )
-from setlearn.scorers import AnalogyScorer
+from setlearn.scorers import AlignedTrees, AnalogyScorer, JointNgrams
 from tests.persistence.cases import Case
 
 WORDS = ["ab", "bc", "ca", "abc", "b", "cab"] * 4
@@ -99,6 +99,8 @@ def rules():
 
 
 def scorers():
+    yield "aligned trees", case(AlignedTrees(n_trees=3))
+    yield "joint n-grams", case(JointNgrams())
     yield "analogy", case(AnalogyScorer())
     words = [" ".join(x) for x in WORDS]
     sets = [{("c", x[0])} if x[0] == "a" else set() for x in words]

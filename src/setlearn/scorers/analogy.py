@@ -181,7 +181,7 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
             seen.update(vocabulary.inputs.seen)
         self.input_tokens_ = tuple(sorted(seen - {*vocabulary.tokens}, key=canonical_rank))
         inputs = self._numbered(lists)
-        sets = _sequences_of(trie)
+        sets = trie.as_sets()
         rng = check_random_state(self.random_state)
         self.layout_, explained = learn_operations(inputs, sets, self._separators())
         labels = self._choose_operations(explained)
@@ -377,18 +377,6 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
             elif len(made) < most:
                 made[sequence] = [(index, dropped)]
         return made
-
-
-def _sequences_of(trie: Trie) -> list[frozenset[Numbers]]:
-    """The set of each sample, read from its tree."""
-    sets: list[set[Numbers]] = [set() for _ in range(trie.n_samples)]
-    prefix: list[Numbers] = []
-    for parent, token in zip(trie.parent.tolist(), trie.token.tolist(), strict=True):
-        prefix.append((*prefix[parent], token) if parent >= 0 else ())
-    ends = (trie.edge_token == END) & (trie.depth[trie.edge_node] > 0)
-    for node in trie.edge_node[ends].tolist():
-        sets[trie.sample[node]].add(prefix[node])
-    return [frozenset(elements) for elements in sets]
 
 
 def _folds(n_samples: int, rng: np.random.RandomState) -> Iterator[tuple[IntArray, IntArray]]:

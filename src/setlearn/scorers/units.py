@@ -1,0 +1,381 @@
+"""Outputs as units: an input token with the chunk of output tokens that it produces.
+
+Pairs of an input and an output are aligned, so that each input token produces a chunk of none, one
+or several output tokens. A unit model says how probable each chunk is after the chunks before it.
+A beam search over the positions of the input lists the most probable outputs.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from setlearn.errors import DataError, NotFittedError
+from setlearn.networks.alignment import Pairs, align
+from setlearn.nodes import FloatArray, IntArray, Step
+from setlearn.parameter_checks import check_count
+from setlearn.savable import savable
+from setlearn.scorers.candidates import Candidate, CandidateTrees
+from setlearn.sequence_inputs import TokenReader, is_numeric, learn_inputs, token_lists
+from setlearn.trie import END, Sequences, Trie
+from setlearn.vocabulary import Tokeniser, Vocabulary
+
+__all__ = ["EMPTY", "Choices", "ChunkTable", "Contexts", "UnitScorer", "Units"]
+
+LONGEST = 100
+"""Tokens of an input or an output; longer ones are neither learned from nor predicted."""
+
+LONGEST_CHUNK = 8
+"""Tokens that one input token may produce; outputs with longer chunks are not learned from."""
+
+MOST_EMISSIONS = 4_000_000
+"""Input tokens times output tokens; with more, nothing is learned."""
+
+BATCH = 64
+DECIMALS = 10
+
+EMPTY = 0
+"""The number of the empty chunk."""
+
+
+@savable()
+@dataclass(frozen=True, slots=True, eq=False)
+class ChunkTable:
+    """The chunks by number: 0 is empty, k is the single choice k, then follow longer ones.
+
+    The last number is that of a copied token that was not seen in training.
+    """
+
+    n_choices: int
+    longer: tuple[tuple[int, ...], ...]
+
+    @property
+    def unknown_copy(self) -> int:
+        """The number of the chunk that repeats an input token whose choice is not known."""
+        return self.n_choices + len(self.longer)
+
+    def __len__(self) -> int:
+        return self.unknown_copy + 1
+
+    def tokens(self, chunk: int, copy: int) -> tuple[int, ...]:
+        """The choices of a chunk.
+
+        Parameters
+        ----------
+        chunk : int
+        copy : int
+            What stands for a copied token that was not seen in training.
+
+        Returns
+        -------
+        tuple of int
+        """
+        if chunk == EMPTY:
+            return ()
+        if chunk < self.n_choices:
+            return (chunk,)
+        return (copy,) if chunk == self.unknown_copy else self.longer[chunk - self.n_choices]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Units:
+    """Aligned training pairs: what each input token produces."""
+
+    source: IntArray  # (n, longest input) token ids, filled up with UNKNOWN
+    length: IntArray  # (n,)
+    chunks: IntArray  # (n, longest input) numbers of chunks, filled up with EMPTY
+    n_tokens: int
+    copies: IntArray  # (n_tokens,) the chunk that repeats each input token
+    table: ChunkTable
+
+    def part(self, rows: IntArray) -> Units:
+        """Some of the pairs."""
+        source, length, chunks = self.source[rows], self.length[rows], self.chunks[rows]
+        return replace(self, source=source, length=length, chunks=chunks)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contexts:
+    """Positions of inputs, each with the chunks that the tokens before it produced."""
+
+    source: IntArray  # (b, longest input) the inputs of the batch
+    length: IntArray  # (b,)
+    sample: IntArray  # (n,) which input each context belongs to
+    position: int  # the same one in all contexts
+    chunks: IntArray  # (n, position)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choices:
+    """The chunks that may follow contexts, ordered by context."""
+
+    context: IntArray  # (m,)
+    chunk: IntArray  # (m,)
+    probability: FloatArray  # (m,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Beam:
+    """The most probable chunks of a batch of inputs, by sample, the best first."""
+
+    sample: IntArray  # (n,)
+    chunks: IntArray  # (n, longest input)
+    score: FloatArray  # (n,)
+
+
+class UnitScorer(BaseEstimator, ABC):  # type: ignore[misc]  # no types
+    """A scorer that lists the outputs that a model of units finds most probable.
+
+    Subclasses have the parameters ``beam`` and ``random_state``.
+    """
+
+    gives_marginals: ClassVar[bool] = True
+    fits_fast: ClassVar[bool] = True
+
+    beam: int
+    random_state: int | np.random.RandomState | None
+
+    @abstractmethod
+    def _fit_units(self, units: Units, rng: np.random.RandomState) -> None:
+        """Learn the model of units. There is at least one pair."""
+
+    @abstractmethod
+    def _choices(self, contexts: Contexts) -> Choices:
+        """The probable chunks at a position. Any positive scores will do as probabilities."""
+
+    def _end(self, contexts: Contexts) -> FloatArray:
+        """The probability that an output ends after all chunks of its input, (n,)."""
+        return np.ones(len(contexts.sample))
+
+    def bind(self, vocabulary: Vocabulary, tokeniser: Tokeniser) -> Self:
+        """Take the tokens of elements, and the way inputs are split into tokens.
+
+        Parameters
+        ----------
+        vocabulary : Vocabulary
+        tokeniser : Tokeniser
+
+        Returns
+        -------
+        self
+        """
+        self.vocabulary_, self.tokeniser_ = vocabulary, tokeniser
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "chunks_")
+
+    def fit(self, X: Any, trie: Trie) -> Self:
+        """Align the elements with their inputs, and learn the model of units.
+
+        Parameters
+        ----------
+        X : list of strings or of token lists
+        trie : Trie
+            The trees of their sets.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        DataError
+            If the inputs are numbers.
+        NotFittedError
+            If ``bind`` was not called before.
+        ParameterError
+        """
+        self._check_parameters()
+        name = type(self).__name__
+        if not hasattr(self, "vocabulary_"):
+            raise NotFittedError(
+                f"{name} needs the tokens of elements; call bind(vocabulary, tokeniser) before "
+                "fit, or pass the scorer to SequenceSetGenerator"
+            )
+        if is_numeric(X):
+            raise DataError(
+                f"{name} reads texts or lists of tokens, got an array of shape {np.shape(X)}; "
+                "use a network for numbers"
+            )
+        rng = check_random_state(self.random_state)
+        reader = learn_inputs(X, self.tokeniser_)
+        assert isinstance(reader, TokenReader)
+        self.reader_ = reader
+        sizes = trie.set_sizes()
+        self.empty_share_ = float((sizes == 0).mean())
+        self.mean_size_ = float(sizes[sizes > 0].mean()) if sizes.any() else 0.0
+        units = self._aligned(X, trie, rng)
+        self.chunks_ = units.table
+        self.copies_ = units.copies
+        self.learned_ = len(units.source) > 0
+        if self.learned_:
+            self._fit_units(units, rng)
+        return self
+
+    def candidates(self, X: Any) -> list[list[Candidate]]:
+        """List the sequences that each set may hold.
+
+        Parameters
+        ----------
+        X : list of strings or of token lists
+
+        Returns
+        -------
+        list of list of tuple
+            Pairs of a sequence of choices and its probability, best first. A token that is copied
+            from the input, but is not in the vocabulary, is written as ``-1 - k``, where k is its
+            position in the input. The empty sequence stands for the empty set.
+        """
+        inputs, tokens = self.reader_.read(X), token_lists(X, self.tokeniser_)
+        lists: list[list[Candidate]] = [[] for _ in range(len(inputs))]
+        if self.learned_:
+            short = np.flatnonzero(inputs.length <= LONGEST)
+            for begin in range(0, len(short), BATCH):
+                rows = short[begin : begin + BATCH]
+                source, length = inputs.take(rows)
+                beam = self._search(source.astype(np.intp), length)
+                outputs = self._merged(beam, [self._copies(tokens[row]) for row in rows])
+                for row, scores in zip(rows, outputs, strict=True):
+                    lists[row] = self._as_candidates(scores)
+        if self.empty_share_:
+            lists = [[*candidates, ((), self.empty_share_)] for candidates in lists]
+        return [sorted(found, key=lambda pair: (-pair[1], pair[0])) for found in lists]
+
+    def start(self, X: Any) -> Step:
+        """Score the root of every sample."""
+        return CandidateTrees.of(self.candidates(X), self.vocabulary_.n_choices).start()
+
+    def advance(self, step: Step, parent: IntArray, token: IntArray) -> Step:
+        """Score the prefixes below.
+
+        Parameters
+        ----------
+        step : Step
+        parent : array of int, shape (m,)
+        token : array of int, shape (m,)
+
+        Returns
+        -------
+        Step
+        """
+        return CandidateTrees.advance(step, parent, token)
+
+    def _check_parameters(self) -> None:
+        check_count("beam", self.beam)
+
+    def _aligned(self, X: Any, trie: Trie, rng: np.random.RandomState) -> Units:
+        """The training pairs as units; none if there are too many tokens."""
+        inputs, n_choices = self.reader_.read(X), self.vocabulary_.n_choices
+        n_tokens = self.reader_.n_tokens
+        same = np.array([END, *self.vocabulary_.spelled_by(self.reader_.tokens)])
+        sequences = Sequences.of([[list(y) for y in sorted(s)] for s in trie.as_sets()])
+        usable = (inputs.length[sequences.sample] <= LONGEST) & (sequences.length <= LONGEST)
+        usable &= n_tokens * n_choices <= MOST_EMISSIONS
+        rows = np.flatnonzero(usable)
+        source, length = inputs.take(sequences.sample[rows])
+        pairs = Pairs(
+            source.astype(np.intp), length, sequences.padded()[rows], sequences.length[rows]
+        )
+        pointer = align(pairs, np.where(same == END, -1, same), n_choices, rng)
+        chunks = _chunks(pairs, pointer)
+        kept = [k for k, parts in enumerate(chunks) if max(map(len, parts)) <= LONGEST_CHUNK]
+        longer = Counter(part for k in kept for part in chunks[k] if len(part) > 1)
+        table = ChunkTable(n_choices, tuple(sorted(longer)))
+        number = {part: n_choices + k for k, part in enumerate(table.longer)}
+        number |= {(): EMPTY} | {(choice,): choice for choice in range(1, n_choices)}
+        numbers = np.full((len(kept), pairs.source.shape[1]), EMPTY)
+        for row, k in enumerate(kept):
+            numbers[row, : len(chunks[k])] = [number[part] for part in chunks[k]]
+        copies = np.where(same == END, table.unknown_copy, same)
+        return Units(pairs.source[kept], length[kept], numbers, n_tokens, copies, table)
+
+    def _copies(self, tokens: Sequence[Hashable]) -> list[int]:
+        """How a copy of each token is written: as its choice, or as -1 - k at position k."""
+        choices = self.vocabulary_.spelled_by(tokens)
+        # An empty input is read as one unknown token.
+        return [c if c != END else -1 - k for k, c in enumerate(choices)] or [-1]
+
+    def _search(self, source: IntArray, length: IntArray) -> _Beam:
+        """The most probable chunks of each input."""
+        sample: IntArray = np.arange(len(source))
+        chunks = np.zeros((len(source), 0), dtype=np.intp)
+        score = np.ones(len(source))
+        for position in range(int(length.max(initial=0))):
+            going_on = np.flatnonzero(length[sample] > position)
+            over = np.flatnonzero(length[sample] <= position)
+            found = self._choices(
+                Contexts(source, length, sample[going_on], position, chunks[going_on])
+            )
+            parent = np.concatenate([over, going_on[found.context]])
+            chunk = np.concatenate([np.full(len(over), EMPTY), found.chunk])
+            factor = np.concatenate([np.ones(len(over)), found.probability])
+            reached = score[parent] * factor
+            kept = _best(sample[parent], parent, chunk, reached, self.beam)
+            parent, score = parent[kept], reached[kept]
+            sample, chunks = sample[parent], np.column_stack([chunks[parent], chunk[kept]])
+            # Scores are relative to the best one, so that they do not vanish.
+            largest = np.zeros(len(source))
+            np.maximum.at(largest, sample, score)
+            score = score / largest[sample]
+        score = score * self._end(Contexts(source, length, sample, chunks.shape[1], chunks))
+        return _Beam(sample, chunks, score)
+
+    def _merged(self, beam: _Beam, copies: list[list[int]]) -> list[dict[tuple[int, ...], float]]:
+        """The outputs of each sample with their scores, those spelled alike as one."""
+        outputs: list[dict[tuple[int, ...], float]] = [{} for _ in copies]
+        rows = zip(beam.sample.tolist(), beam.chunks.tolist(), beam.score.tolist(), strict=True)
+        for sample, chunks, score in rows:
+            parts = zip(chunks, copies[sample], strict=False)
+            choices = [c for chunk, copy in parts for c in self.chunks_.tokens(chunk, copy)]
+            if self.vocabulary_.kind is frozenset:
+                choices = sorted(set(choices))
+            if choices:
+                found, output = outputs[sample], tuple(choices)
+                found[output] = found.get(output, 0.0) + score
+        return outputs
+
+    def _as_candidates(self, outputs: dict[tuple[int, ...], float]) -> list[Candidate]:
+        """The probability of each output to be in the set.
+
+        Its share is the probability that a random element is this one. So many elements as a set
+        has on average are taken to be drawn independently.
+        """
+        total = sum(outputs.values())
+        candidates = []
+        for output, score in outputs.items():
+            missed = (1.0 - min(score / total, 1.0)) ** self.mean_size_
+            probability = round((1.0 - missed) * (1.0 - self.empty_share_), DECIMALS)
+            if probability:
+                candidates.append((output, probability))
+        return candidates
+
+
+def _chunks(pairs: Pairs, pointer: IntArray) -> list[list[tuple[int, ...]]]:
+    """What each input token of each pair produces."""
+    chunks = []
+    rows = zip(pairs.source_length, pairs.target_length, pairs.target, pointer, strict=True)
+    for n_source, n_target, target, places in rows:
+        parts: list[tuple[int, ...]] = [()] * int(n_source)
+        for choice, place in zip(target[:n_target].tolist(), places.tolist(), strict=False):
+            parts[place] = (*parts[place], choice)
+        chunks.append(parts)
+    return chunks
+
+
+def _best(
+    sample: IntArray, parent: IntArray, chunk: IntArray, score: FloatArray, most: int
+) -> IntArray:
+    """The rows with the highest scores of each sample, in that order; ties by parent and chunk."""
+    order = np.lexsort((chunk, parent, -score, sample))
+    by_sample = sample[order]
+    first = np.searchsorted(by_sample, by_sample)
+    kept: IntArray = order[np.arange(len(order)) - first < most]
+    return kept
