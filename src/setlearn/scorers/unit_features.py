@@ -161,6 +161,7 @@ def endings_of(vocabulary: Vocabulary, table: ChunkTable) -> IntArray:
     frequent = [ending for _, ending in by_count[:MOST_ENDINGS]]
     column = {ending: k for k, ending in enumerate(frequent)}
     counts = np.zeros((len(table), len(frequent)), dtype=np.int64)
+    last += [""] * vocabulary.n_stand_ins
     for chunk in range(table.unknown_copy):
         for choice in table.tokens(chunk, END):
             if last[choice - 1] in column:

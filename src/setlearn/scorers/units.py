@@ -23,9 +23,15 @@ from setlearn.nodes import FloatArray, IntArray, Step
 from setlearn.parameter_checks import check_count
 from setlearn.savable import savable
 from setlearn.scorers.candidates import Candidate, CandidateTrees
-from setlearn.sequence_inputs import TokenReader, is_numeric, learn_inputs, token_lists
+from setlearn.sequence_inputs import (
+    TokenReader,
+    is_numeric,
+    learn_inputs,
+    stand_ins_of,
+    token_lists,
+)
 from setlearn.trie import END, Sequences, Trie
-from setlearn.vocabulary import Tokeniser, Vocabulary
+from setlearn.vocabulary import StandIns, Tokeniser, Vocabulary
 
 __all__ = ["EMPTY", "Choices", "ChunkTable", "Contexts", "UnitScorer", "Units"]
 
@@ -71,7 +77,7 @@ class ChunkTable:
         ----------
         chunk : int
         copy : int
-            What stands for a copied token that was not seen in training.
+            The choice that is a copy of the input token.
 
         Returns
         -------
@@ -137,6 +143,7 @@ class UnitScorer(BaseEstimator, ABC):  # type: ignore[misc]  # no types
     """
 
     gives_marginals: ClassVar[bool] = True
+    copies_tokens: ClassVar[bool] = True
     fits_fast: ClassVar[bool] = True
 
     beam: int
@@ -230,11 +237,11 @@ class UnitScorer(BaseEstimator, ABC):  # type: ignore[misc]  # no types
         Returns
         -------
         list of list of tuple
-            Pairs of a sequence of choices and its probability, best first. A token that is copied
-            from the input, but is not in the vocabulary, is written as ``-1 - k``, where k is its
-            position in the input. The empty sequence stands for the empty set.
+            Pairs of a sequence of choices and its probability, best first. The empty sequence
+            stands for the empty set.
         """
         inputs, tokens = self.reader_.read(X), token_lists(X, self.tokeniser_)
+        stand_ins = stand_ins_of(X, self.vocabulary_)
         lists: list[list[Candidate]] = [[] for _ in range(len(inputs))]
         if self.learned_:
             short = np.flatnonzero(inputs.length <= LONGEST)
@@ -242,7 +249,8 @@ class UnitScorer(BaseEstimator, ABC):  # type: ignore[misc]  # no types
                 rows = short[begin : begin + BATCH]
                 source, length = inputs.take(rows)
                 beam = self._search(source.astype(np.intp), length)
-                outputs = self._merged(beam, [self._copies(tokens[row]) for row in rows])
+                copies = [self._copies(tokens[row], stand_ins[row]) for row in rows]
+                outputs = self._merged(beam, copies)
                 for row, scores in zip(rows, outputs, strict=True):
                     lists[row] = self._as_candidates(scores)
         if self.empty_share_:
@@ -297,11 +305,14 @@ class UnitScorer(BaseEstimator, ABC):  # type: ignore[misc]  # no types
         copies = np.where(same == END, table.unknown_copy, same)
         return Units(pairs.source[kept], length[kept], numbers, n_tokens, copies, table)
 
-    def _copies(self, tokens: Sequence[Hashable]) -> list[int]:
-        """How a copy of each token is written: as its choice, or as -1 - k at position k."""
-        choices = self.vocabulary_.spelled_by(tokens)
+    def _copies(self, tokens: Sequence[Hashable], stand_ins: StandIns) -> list[int]:
+        """The choice that is a copy of each token, END if there is none."""
+        vocabulary = self.vocabulary_
+        first = vocabulary.n_choices - vocabulary.n_stand_ins
+        unseen = {token: choice for choice, token in enumerate(stand_ins, first)}
+        choices = zip(vocabulary.spelled_by(tokens), tokens, strict=True)
         # An empty input is read as one unknown token.
-        return [c if c != END else -1 - k for k, c in enumerate(choices)] or [-1]
+        return [choice or unseen.get(token, END) for choice, token in choices] or [END]
 
     def _search(self, source: IntArray, length: IntArray) -> _Beam:
         """The most probable chunks of each input."""
@@ -335,6 +346,8 @@ class UnitScorer(BaseEstimator, ABC):  # type: ignore[misc]  # no types
         for sample, chunks, score in rows:
             parts = zip(chunks, copies[sample], strict=False)
             choices = [c for chunk, copy in parts for c in self.chunks_.tokens(chunk, copy)]
+            if END in choices:  # a copy that cannot be written
+                continue
             if self.vocabulary_.kind is frozenset:
                 choices = sorted(set(choices))
             if choices:
