@@ -9,7 +9,7 @@ import setlearn
 from setlearn import SequenceSetGenerator
 from setlearn.errors import ParameterError
 from setlearn.estimators.mixture_scorer import MixtureScorer
-from setlearn.estimators.mixture_source import SuitedScorer, _suited_networks
+from setlearn.estimators.mixture_source import SuitedScorer, _Shape
 from setlearn.generate import Bounds
 from setlearn.networks import Training, Transducer, Transformer
 from setlearn.rules import Threshold, TopK
@@ -132,13 +132,31 @@ def problem_of(X, Y):
 
 def test_the_default_follows_the_data():
     rng = np.random.RandomState(0)
-    assert _suited_networks(problem_of(*verbs(80)), rng) == ["transducer"]
+    assert _Shape.of(problem_of(*verbs(80)), rng) == _Shape(is_short=False, is_in_order=True)
     long = ["".join(random.Random(k).choices("abcdefgh", k=30)) for k in range(80)]
     short = [{x[k % 20 : k % 20 + 2]} for k, x in enumerate(long)]
-    assert _suited_networks(problem_of(long, short), rng) == ["transformer"]
+    assert _Shape.of(problem_of(long, short), rng) == _Shape(is_short=True, is_in_order=False)
     words = [x[:5] for x in long]
     backwards = [{x[::-1]} for x in words]
-    assert _suited_networks(problem_of(words, backwards), rng) == ["transformer", "transducer"]
+    assert _Shape.of(problem_of(words, backwards), rng) == _Shape(False, False)
+
+
+def networks_of(model):
+    return [type(part.recipe).__name__ for part in model.scorer_.scorers if hasattr(part, "recipe")]
+
+
+def test_what_is_in_order_is_transduced():
+    model = SequenceSetGenerator(training=QUICK, random_state=0).fit(*verbs(40))
+    assert networks_of(model) == ["Transducer"]
+    assert len(model.scorer_.scorers) == 4
+
+
+def test_the_network_that_learns_faster_is_trained():
+    X = ["".join(random.Random(k).choices("abcdefgh", k=4)) for k in range(60)]
+    training = Training(max_steps=100, verbose=False)
+    model = SequenceSetGenerator(training=training, random_state=0)
+    model.fit(X, [{x[::-1]} for x in X])
+    assert networks_of(model) == ["Transformer"]
 
 
 def test_numbers_have_no_analogy():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from setlearn.estimators.sequence_problem import (
 )
 from setlearn.networks import Training, network_named
 from setlearn.networks.alignment import Pairs, reading_order
-from setlearn.scorers import AnalogyScorer, Scorer
+from setlearn.scorers import AlignedTrees, AnalogyScorer, JointNgrams, Scorer
 from setlearn.sequence_inputs import is_numeric, learn_inputs
 from setlearn.trie import END
 from setlearn.vocabulary import Vocabulary
@@ -32,6 +32,9 @@ __all__ = ["Mixture", "SuitedScorer", "scorer_source"]
 
 IN_ORDER = 0.25
 """The reading order from which on outputs are taken to follow their inputs from left to right."""
+
+MOST_FOR_TREES = 20_000
+"""With more samples, trees would be grown on too small a part of them."""
 
 SHORT = 0.4
 """Outputs whose length is a smaller share of that of their inputs are short."""
@@ -132,11 +135,12 @@ class Mixture(ScorerSource):
 
 
 class SuitedScorer(ScorerSource):
-    """What suits the data: analogy together with the network that fits the kind of outputs.
+    """What suits the data: a mixture of analogy, a network, and more where outputs are aligned.
 
-    A transformer where outputs are much shorter than their inputs, so that most of an input is
-    only read. A transducer where outputs follow their inputs from left to right. Otherwise both
-    are tried for a short time. For inputs that are numbers, a transformer alone.
+    Where outputs follow their inputs from left to right, the network is a transducer, and trees
+    and n-grams on aligned tokens join the mixture. Where outputs are much shorter than their
+    inputs, so that most of an input is only read, it is a transformer. Otherwise both networks are
+    tried for a short time. For inputs that are numbers, a transformer alone.
     """
 
     @property
@@ -162,24 +166,41 @@ class SuitedScorer(ScorerSource):
         self, problem: SequenceProblem, split: SampleSplit, rng: np.random.RandomState
     ) -> FittedScorer:
         """Choose, then fit."""
+        transducer, transformer = (
+            NewNetwork(network_named(name)) for name in ("transducer", "transformer")
+        )
         if is_numeric(problem.X):
-            return NewNetwork(network_named("transformer")).fit(problem, split, rng)
-        networks = [NewNetwork(network_named(name)) for name in _suited_networks(problem, rng)]
-        if len(networks) > 1:
-            networks.sort(key=lambda network: network.tried(problem, split, rng))
-        parts = [PassedScorer(AnalogyScorer()), networks[-1]]
+            return transformer.fit(problem, split, rng)
+        shape = _Shape.of(problem, rng)
+        others: list[Any] = [AnalogyScorer()]
+        if shape.is_in_order:
+            network = transducer
+            others += [JointNgrams()] + [AlignedTrees()] * (len(problem.X) <= MOST_FOR_TREES)
+        elif shape.is_short:
+            network = transformer
+        else:
+            tried = [(n.tried(problem, split, rng), n) for n in (transformer, transducer)]
+            network = max(tried, key=lambda pair: pair[0])[1]
+        parts = [*(PassedScorer(scorer) for scorer in others), network]
         return Mixture(parts).fit(problem, split, rng)
 
 
-def _suited_networks(problem: SequenceProblem, rng: np.random.RandomState) -> list[str]:
-    """The networks that may suit the data, by name."""
-    sequences = problem.sequences
-    reader = learn_inputs(problem.X, problem.input_tokeniser)
-    source, length = reader.read(problem.X).take(sequences.sample)
-    if len(length) == 0 or sequences.length.mean() < SHORT * length.mean():
-        return ["transformer"]
-    copies = np.array([END, *problem.vocabulary.spelled_by(reader.tokens)])
-    pairs = Pairs(source.astype(np.intp), length, sequences.padded(), sequences.length)
-    n_choices = problem.vocabulary.n_choices
-    order = reading_order(pairs, np.where(copies == END, -1, copies), n_choices, rng)
-    return ["transducer"] if order >= IN_ORDER else ["transformer", "transducer"]
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """How outputs are related to their inputs."""
+
+    is_short: bool
+    is_in_order: bool
+
+    @classmethod
+    def of(cls, problem: SequenceProblem, rng: np.random.RandomState) -> _Shape:
+        """Measure it in training data."""
+        sequences, vocabulary = problem.sequences, problem.vocabulary
+        reader = learn_inputs(problem.X, problem.input_tokeniser)
+        source, length = reader.read(problem.X).take(sequences.sample)
+        if len(length) == 0 or sequences.length.mean() < SHORT * length.mean():
+            return cls(is_short=True, is_in_order=False)
+        copies = np.array([END, *vocabulary.spelled_by(reader.tokens)])
+        pairs = Pairs(source.astype(np.intp), length, sequences.padded(), sequences.length)
+        order = reading_order(pairs, np.where(copies == END, -1, copies), vocabulary.n_choices, rng)
+        return cls(is_short=False, is_in_order=order >= IN_ORDER)
