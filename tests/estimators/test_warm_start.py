@@ -97,7 +97,7 @@ class TestErrors:
 
     def test_another_network(self):
         model = fitted().set_params(warm_start=True, network=Transformer(32, 2, 1))
-        with pytest.raises(ParameterError, match="that was trained, but network is now"):
+        with pytest.raises(ParameterError, match="which was trained, but network is now"):
             model.fit(X, Y)
 
     def test_no_network(self):

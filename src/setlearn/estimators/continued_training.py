@@ -129,13 +129,15 @@ def continued(source: ScorerSource, scorer: TokenScorer, tokens: Splits) -> Scor
     trained = _source_of(scorer)
     if not trained.trains_network:
         raise ParameterError(
-            f"warm_start goes on with the training of a network, but {_described(trained)} is a "
-            "scorer without one; set warm_start=False"
+            "warm_start goes on with the training of a network, but "
+            f"{', '.join(_described(trained))} is a scorer without one; set warm_start=False"
         )
-    if not isinstance(source, SuitedScorer) and _described(source) != _described(trained):
+    # Some parts of a mixture may have been dropped.
+    if not (isinstance(source, SuitedScorer) or {*_described(trained)} <= {*_described(source)}):
         raise ParameterError(
-            f"warm_start goes on with the network {_described(trained)} that was trained, but "
-            f"network is now {_described(source)}; leave it as it was, or set warm_start=False"
+            f"warm_start goes on with {', '.join(_described(trained))}, which was trained, but "
+            f"network is now {', '.join(_described(source))}; leave it as it was, or set "
+            "warm_start=False"
         )
     if isinstance(scorer, MixtureScorer):
         parts = [
@@ -156,10 +158,11 @@ def _source_of(scorer: TokenScorer) -> ScorerSource:
     return NewNetwork(scorer.recipe)  # type: ignore[attr-defined]  # all others have one
 
 
-def _described(source: ScorerSource) -> str:
+def _described(source: ScorerSource) -> list[str]:
+    """What a source trains, part by part."""
     if isinstance(source, Mixture):
-        return f"[{', '.join(map(_described, source.parts))}]"
-    return repr(getattr(source, "recipe", getattr(source, "scorer", None)))
+        return [name for part in source.parts for name in _described(part)]
+    return [repr(getattr(source, "recipe", getattr(source, "scorer", None)))]
 
 
 def kept_split(split: SampleSplit, X: Any, held_out: IntArray, keys: IntArray) -> SampleSplit:

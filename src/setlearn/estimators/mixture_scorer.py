@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from sklearn.utils import _safe_indexing
@@ -19,6 +19,12 @@ from setlearn.trie import END, Sequences, Trie
 from setlearn.vocabulary import Vocabulary
 
 __all__ = ["MixtureScorer"]
+
+Found: TypeAlias = dict[tuple[int, ...], float]
+"""The probability of each sequence."""
+
+LEAST_WEIGHT = 0.02
+"""A scorer with less weight than this is dropped: it costs time and decides nothing."""
 
 MOST_ENTRIES = 32_000_000
 """Prefixes times choices that are scored together."""
@@ -110,8 +116,8 @@ class MixtureScorer(TokenScorer):
         """
         return CandidateTrees.advance(step, parent, token)
 
-    def fit_pool(self, X: Any, trie: Trie) -> None:
-        """Learn the weights of the scorers.
+    def fit_pool(self, X: Any, trie: Trie) -> IntArray:
+        """Learn the weights of the scorers, and drop those that have almost none.
 
         Parameters
         ----------
@@ -119,6 +125,11 @@ class MixtureScorer(TokenScorer):
             Samples that no scorer has seen. If there are none, the weights stay as they are.
         trie : Trie
             The trees of their sets.
+
+        Returns
+        -------
+        array of int
+            The scorers that are left.
         """
         scores, right = [], []
         for samples, inputs in self.batches(X):
@@ -126,8 +137,16 @@ class MixtureScorer(TokenScorer):
             is_one = candidates.length > 0
             scores.append(by_scorer[:, is_one])
             right.append(trie.take(samples).holds(candidates)[is_one])
-        if scores:
-            self.pool.fit(np.concatenate(scores, axis=1), np.concatenate(right))
+        every: IntArray = np.arange(len(self.scorers))
+        if not scores:
+            return every
+        by_scorer, is_right = np.concatenate(scores, axis=1), np.concatenate(right)
+        weights = self.pool.fit(by_scorer, is_right).weights
+        left = np.flatnonzero(weights >= min(LEAST_WEIGHT, weights.max()))
+        if len(left) < len(every):
+            self.scorers = [self.scorers[k] for k in left]
+            self.pool = LogOddsPool(len(left)).fit(by_scorer[left], is_right)
+        return left
 
     def candidates(self, X: Any) -> tuple[Sequences, FloatArray]:
         """All sequences that some scorer finds probable, scored by each.
@@ -144,17 +163,38 @@ class MixtureScorer(TokenScorer):
         scores : array of shape (n_scorers, n_candidates)
             The probability of each by each scorer.
         """
-        found: list[set[tuple[int, ...]]] = [{()} for _ in range(len(X))]
-        for scorer in self.scorers:
-            for samples, inputs in scorer.batches(X):
-                grown = probable_sequences(scorer, inputs, self.bounds)
-                for sample, tokens in zip(grown.sample, grown.tokens, strict=True):
-                    found[samples[sample]].add(tuple(tokens[tokens != END].tolist()))
-        candidates = Sequences.of([[list(y) for y in sorted(sequences)] for sequences in found])
-        trie = Trie.of(candidates, len(X))
-        node = trie.reached(candidates.sample, candidates.padded())
-        return candidates, np.array([self._ends(scorer, X, trie) for scorer in self.scorers])[
-            :, node
+        found = [self._found(scorer, X) for scorer in self.scorers]
+        every = [sorted({(), *(y for by in found for y in by[k])}) for k in range(len(X))]
+        scores = [
+            self._scored(scorer, X, every, known)
+            for scorer, known in zip(self.scorers, found, strict=True)
+        ]
+        return Sequences.of([[list(y) for y in sequences] for sequences in every]), np.array(scores)
+
+    def _found(self, scorer: TokenScorer, X: Any) -> list[Found]:
+        """The sequences that a scorer finds probable for each input."""
+        found: list[Found] = [{} for _ in range(len(X))]
+        for samples, inputs in scorer.batches(X):
+            grown = probable_sequences(scorer, inputs, self.bounds)
+            for sample, tokens, p in zip(
+                grown.sample, grown.tokens, grown.probability.tolist(), strict=True
+            ):
+                found[samples[sample]][tuple(tokens[tokens != END].tolist())] = p
+        return found
+
+    def _scored(
+        self, scorer: TokenScorer, X: Any, every: list[list[tuple[int, ...]]], known: list[Found]
+    ) -> list[float]:
+        """The probability of all candidates by a scorer, which knows some of them already."""
+        new = [[list(y) for y in ys if y not in own] for ys, own in zip(every, known, strict=True)]
+        sequences = Sequences.of(new)
+        trie = Trie.of(sequences, len(X))
+        node = trie.reached(sequences.sample, sequences.padded())
+        of_new = iter(self._ends(scorer, X, trie)[node].tolist())
+        return [
+            own[y] if y in own else next(of_new)
+            for ys, own in zip(every, known, strict=True)
+            for y in ys
         ]
 
     def _ends(self, scorer: TokenScorer, X: Any, trie: Trie) -> FloatArray:

@@ -33,6 +33,10 @@ __all__ = ["Mixture", "SuitedScorer", "scorer_source"]
 IN_ORDER = 0.25
 """The reading order from which on outputs are taken to follow their inputs from left to right."""
 
+FEW = 400
+SMALL_TRANSDUCER = {"width": 96, "layers": 1}
+"""With few samples the other scorers decide more, and a small network is as good and faster."""
+
 MOST_FOR_TREES = 20_000
 """With more samples, trees would be grown on too small a part of them."""
 
@@ -69,6 +73,8 @@ def scorer_source(network: Any) -> ScorerSource:
 
 class Mixture(ScorerSource):
     """Several sources; their scorers are pooled with weights that held-out samples decide.
+
+    Scorers that turn out to have almost no weight are dropped.
 
     Parameters
     ----------
@@ -112,8 +118,8 @@ class Mixture(ScorerSource):
             for part, training in zip(self.parts, self._trainings(problem.training), strict=True)
         ]
         judge = MixtureScorer([part.judge for part in fitted], problem.bounds)
-        judge.fit_pool(*problem.part(split.held_out))
-        scorer = MixtureScorer([part.scorer for part in fitted], problem.bounds, judge.pool)
+        left = judge.fit_pool(*problem.part(split.held_out))
+        scorer = MixtureScorer([fitted[k].scorer for k in left], problem.bounds, judge.pool)
         history = [{**epoch, "part": k} for k, part in enumerate(fitted) for epoch in part.history]
         unfinished = next((part.unfinished for part in fitted if part.unfinished), None)
         return FittedScorer(scorer, history, judge, unfinished)
@@ -166,11 +172,12 @@ class SuitedScorer(ScorerSource):
         self, problem: SequenceProblem, split: SampleSplit, rng: np.random.RandomState
     ) -> FittedScorer:
         """Choose, then fit."""
-        transducer, transformer = (
-            NewNetwork(network_named(name)) for name in ("transducer", "transformer")
-        )
+        transformer = NewNetwork(network_named("transformer"))
         if is_numeric(problem.X):
             return transformer.fit(problem, split, rng)
+        transducer = NewNetwork(network_named("transducer"))
+        if len(problem.X) < FEW:
+            transducer.recipe.set_params(**SMALL_TRANSDUCER)
         shape = _Shape.of(problem, rng)
         others: list[Any] = [AnalogyScorer()]
         if shape.is_in_order:

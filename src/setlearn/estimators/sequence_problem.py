@@ -16,7 +16,7 @@ from sklearn.utils.validation import _is_fitted
 from setlearn.generate import Bounds
 from setlearn.networks import network_named
 from setlearn.networks.convergence import convergence_problem
-from setlearn.networks.recipe import loss_of
+from setlearn.networks.recipe import NetworkRecipe, loss_of
 from setlearn.networks.training_settings import Training, TrainingPlan, hold_out
 from setlearn.nodes import IntArray
 from setlearn.rules import Rule
@@ -37,9 +37,6 @@ __all__ = [
     "ScorerSource",
     "SequenceProblem",
 ]
-
-STEPS = 75
-"""Steps of a training without early stopping, times the square root of the number of samples."""
 
 PASSES = 5
 """How often such a training sees each sample, at least."""
@@ -299,7 +296,9 @@ class NewNetwork(ScorerSource):
             return plan
         # Nothing stops such a training early, so it must be long enough for the data.
         if training.max_steps is None:
-            steps = max(round(STEPS * math.sqrt(n_samples)), plan.steps_for(PASSES, n_samples))
+            per_root = getattr(self.recipe, "steps_per_root", NetworkRecipe.steps_per_root)
+            by_root = round(per_root * math.sqrt(n_samples))
+            steps = max(by_root, plan.steps_for(PASSES, n_samples))
             plan = replace(plan, max_steps=steps)
         if training.evaluate_every is None:
             plan = replace(plan, evaluate_every=max(plan.max_steps // EVALUATIONS, 1))

@@ -32,6 +32,9 @@ class NetworkRecipe(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn s
     """"node" trains every right choice at a prefix on its own, by binary cross entropy. "sequence"
     trains one choice among all, by cross entropy, as in the paper."""
 
+    steps_per_root: ClassVar[int] = 75
+    """Steps of a training that does not stop early, times the root of the number of samples."""
+
     suited_training: ClassVar[Mapping[str, Any]] = {}
     """What suits the network in training, by the names of the parameters of `Training`."""
 

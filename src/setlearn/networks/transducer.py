@@ -160,6 +160,7 @@ class TransducerNetwork(SequenceNetwork):
         As in `NetworkRecipe.build`.
     """
 
+    precision = torch.float32
     copies: Tensor
 
     def __init__(

@@ -101,6 +101,7 @@ class Transformer(NetworkRecipe):
     """
 
     sizes = ("width", "heads", "encoder_layers", "decoder_layers")
+    steps_per_root: ClassVar[int] = 110
     suited_training: ClassVar[Mapping[str, Any]] = {
         "batch_size": 32,
         "learning_rate": 2e-3,
