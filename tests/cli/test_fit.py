@@ -130,7 +130,7 @@ def test_sequences(tmp_path):
     data = write_jsonl(tmp_path / "words.jsonl", word_forms(16))
     command = (data, "--target", "forms", "--max-steps", 2, "-o", tmp_path / "model")
     ended = fitted(*command, "--task", "sequences", "--tokens", "char")
-    assert "network: transformer (by default)" in ended.err
+    assert "network: a mixture that suits the data (by default)" in ended.err
     assert "elements: by characters" in ended.err
     assert not (tmp_path / "model.checkpoint").exists()
 
@@ -275,11 +275,18 @@ def test_a_scorer_that_is_no_network(words, tmp_path):
         (("--learner", "magic"), "learner must be one of forest, logistic"),
         (
             ("--task", "sequences", "--network", "magic"),
-            "network must be one of analogy, lstm, transducer",
+            "network must be one of analogy, lstm, ngrams",
         ),
         (("--task", "sequences", "--network", "lstm", "--width", "8"), "--width is not a setting"),
-        (("--task", "sequences", "--members", "2"), "--members is not a setting of the network"),
-        (("--task", "sequences", "--width", "33"), "width must be a multiple of heads"),
+        (("--task", "sequences", "--members", "2"), "--members is a setting of a network, but no"),
+        (
+            ("--task", "sequences", "--network", "lstm", "--members", "2"),
+            "--members is not a setting of the network",
+        ),
+        (
+            ("--task", "sequences", "--network", "transformer", "--width", "33"),
+            "width must be a multiple of heads",
+        ),
         (("--task", "sequences", "--network", "lstm:depth=8"), "lstm has no setting 'depth'"),
         (
             ("--task", "sequences", "--network", "transducer:width=8", "--width", "8"),
@@ -299,7 +306,7 @@ def test_a_scorer_that_is_no_network(words, tmp_path):
         (("--rule", "threshold:height=3"), "the rule threshold has no setting 'height'"),
         (("--kind", "text"), "--kind is written column=kind"),
         (("--kind", "text=colour"), "must be one of number, category"),
-        (("--task", "sequences", "--tokens", "letters"), "--tokens is char or word"),
+        (("--task", "sequences", "--tokens", "letters"), "--tokens is char, word or text"),
         (("--task", "sequences", "--conditional"), "--conditional is for labels"),
         (("--task", "sequences", "--jobs", "2"), "--jobs is for labels"),
     ],

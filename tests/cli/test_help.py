@@ -13,7 +13,6 @@ from setlearn.cli import fit_options, part_names
 from setlearn.cli.app import VERBS
 from setlearn.cli.named_rules import rules_by_name
 from setlearn.estimators.scorer_names import scorer_names
-from setlearn.estimators.sequence_problem import DEFAULT_NETWORK
 from setlearn.files import FORMATS
 from setlearn.learners import learner_names
 from setlearn.records import KINDS
@@ -57,7 +56,6 @@ class TestNamesOfParts:
 
     def test_defaults(self):
         assert SetClassifier()._learner().short_name == fit_options.DEFAULT_LEARNER
-        assert fit_options.DEFAULT_NETWORK == DEFAULT_NETWORK
 
     def test_formats(self):
         assert part_names.format_names() == list(FORMATS)

@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-DEFAULT_LEARNER, DEFAULT_NETWORK = "mixture", "transformer"
+DEFAULT_LEARNER = "mixture"
 
 SIZES = ("width", "layers", "dropout", "members")
 """The options that are settings of a network."""
@@ -295,7 +295,7 @@ class SequenceOptions(TaskOptions):
         typer.Option(
             metavar="NAME[:SETTINGS]",
             help="For sequences: the network that scores them: {networks}; with settings as in "
-            f"transducer:window=2. [{DEFAULT_NETWORK}]",
+            "transducer:window=2. [a mixture that suits the data]",
             autocompletion=complete_networks,
         ),
     ] = None
@@ -362,10 +362,10 @@ class SequenceOptions(TaskOptions):
         from setlearn.cli.named_rules import rule_named
         from setlearn.networks import Training
 
-        name = self.network or DEFAULT_NETWORK
-        network = network_with(name, self._given(*SIZES))
         training = self._given(*TRAINING)
-        check_trained_in_steps(network, name, training)
+        network = network_with(self.network, self._given(*SIZES))
+        if self.network is not None:
+            check_trained_in_steps(network, self.network, training)
         return SequenceSetGenerator(
             network,
             rule_named(learning.rule),
@@ -382,7 +382,7 @@ class SequenceOptions(TaskOptions):
 
     def default_notes(self) -> list[str]:
         """Say which network is used, if none was given."""
-        return [] if self.network else [f"network: {DEFAULT_NETWORK} (by default)"]
+        return [] if self.network else ["network: a mixture that suits the data (by default)"]
 
 
 @dataclass(frozen=True)

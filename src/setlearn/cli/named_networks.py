@@ -14,24 +14,25 @@ OPTION_PARAMETERS: Mapping[str, tuple[str, ...]] = {"layers": ("layers", "encode
 """The parameters that an option may stand for, if they do not have the name of the option."""
 
 
-def network_with(text: str, options: Mapping[str, Any]) -> Any:
+def network_with(text: str | None, options: Mapping[str, Any]) -> Any:
     """Make a network from its name, its settings after a colon, and options of their own.
 
     Parameters
     ----------
-    text : str
-        As in ``transducer:window=2``.
+    text : str, optional
+        As in ``transducer:window=2``. None stands for what suits the data.
     options : mapping
         The values of options such as ``width``; None for those that were not given.
 
     Returns
     -------
-    NetworkRecipe or Scorer
+    NetworkRecipe, Scorer or None
 
     Raises
     ------
     ParameterError
-        If there is no such network, or it does not have one of the settings.
+        If settings are given without a network, or there is no such network, or it does not have
+        one of the settings.
 
     Examples
     --------
@@ -42,6 +43,14 @@ def network_with(text: str, options: Mapping[str, Any]) -> Any:
     """
     from setlearn.estimators.scorer_names import scorer_named
 
+    if text is None:
+        given = [option for option, value in options.items() if value is not None]
+        if given:
+            raise ParameterError(
+                f"{_flag(given[0])} is a setting of a network, but no network is named; add "
+                "--network transformer or --network transducer, or leave it out"
+            )
+        return None
     name, settings = name_and_settings(
         text, what="network", example="--network transducer:window=2"
     )

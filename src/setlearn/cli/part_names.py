@@ -31,6 +31,10 @@ SOURCE = Path(__file__).parents[1]
 """The folder of the package setlearn."""
 
 
+FAST_SCORERS = ("aligned_trees", "analogy", "joint_ngrams")
+"""The modules of scorers that have names and are no networks."""
+
+
 def kebab_case(name: str) -> str:
     """Spell the name of a class as on the command line.
 
@@ -50,7 +54,8 @@ def rule_names() -> list[str]:
 def network_names() -> list[str]:
     """Return the names of all sequence networks, and of scorers that are no networks."""
     networks = [name.lower() for name in _parts("networks")]
-    return sorted([*networks, *_short_names("scorers", "analogy")])
+    scorers = [n for module in FAST_SCORERS for n in _short_names("scorers", module)]
+    return sorted([*networks, *scorers])
 
 
 def learner_names() -> list[str]:

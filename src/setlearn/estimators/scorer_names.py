@@ -6,11 +6,13 @@ from typing import Any
 
 from setlearn.errors import ParameterError
 from setlearn.networks import network_named, network_names
-from setlearn.scorers import AnalogyScorer
+from setlearn.scorers import AlignedTrees, AnalogyScorer, JointNgrams
 
 __all__ = ["scorer_named", "scorer_names"]
 
-SCORERS: dict[str, type[Any]] = {AnalogyScorer.short_name: AnalogyScorer}
+SCORERS: dict[str, type[Any]] = {
+    kind.short_name: kind for kind in (AlignedTrees, AnalogyScorer, JointNgrams)
+}
 """Scorers that are trained without a network. The command line reads their names from the source:
 each is the ``short_name`` of a class in `setlearn.scorers`."""
 
@@ -21,7 +23,7 @@ def scorer_names() -> list[str]:
     Examples
     --------
     >>> scorer_names()
-    ['analogy', 'lstm', 'transducer', 'transformer']
+    ['analogy', 'lstm', 'ngrams', 'transducer', 'transformer', 'trees']
     """
     return sorted([*SCORERS, *network_names()])
 

@@ -73,7 +73,18 @@ class SequenceProblem:
         return _safe_indexing(self.X, samples), self.trie.take(samples)
 
     def split(self, source: ScorerSource, rng: np.random.RandomState) -> SampleSplit:
-        """Choose the samples to train on, and those to hold out."""
+        """Choose the samples to train on, and those to hold out.
+
+        Parameters
+        ----------
+        source : ScorerSource
+            What is to be fitted.
+        rng : RandomState
+
+        Returns
+        -------
+        SampleSplit
+        """
         everything: IntArray = np.arange(self.trie.n_samples)
         if not source.learns:
             return SampleSplit(everything[:0], everything)

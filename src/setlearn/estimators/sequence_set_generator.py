@@ -46,18 +46,22 @@ __all__ = ["SequenceSetGenerator"]
 class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # type: ignore[misc]  # no types
     """Predict a set of sequences for each input.
 
-    A network scores how a sequence may continue, and a rule decides at each prefix which choices
-    to keep. The kept ones grow a prefix tree, level by level, until the end symbol. The network
-    is trained on the prefix trees of the true sets, the rule is fitted on held-out samples.
+    A scorer, such as a network, says how probable each continuation of a prefix is, and a rule
+    decides which to keep. The kept ones grow a prefix tree, level by level, until the end symbol.
+    Networks are trained on the prefix trees of the true sets, the rule is fitted on held-out
+    samples.
 
     Parameters
     ----------
-    network : str, recipe or scorer, optional
-        "transformer", the default, or "lstm", the paper's encoder–decoder; a recipe such as
-        ``Transformer(width=32)``, or one of your own with a method ``build(n_choices=,
-        n_tokens=, n_features=, copies=)`` that returns a ``SequenceNetwork``; or any scorer,
-        trained or not: an object with the methods of `setlearn.scorers.Scorer`, such as
-        ``AnalogyScorer()``, which suits small data.
+    network : str, recipe, scorer, or a list of these, optional
+        Gives the scores. By default a mixture that suits the data: `AnalogyScorer`, a network,
+        and for outputs that follow their inputs from left to right also `AlignedTrees` and
+        `JointNgrams`, with weights that are learned on held-out samples. A list makes a mixture
+        of its members. Each of them is a name ("transformer", "transducer", "analogy", or "lstm",
+        the paper's encoder–decoder); a recipe such as ``Transformer(width=32)``, or one of your
+        own with a method ``build(n_choices=, n_tokens=, n_features=, copies=)`` that returns a
+        ``SequenceNetwork``; or any scorer, trained or not: an object with the methods of
+        `setlearn.scorers.Scorer`.
     rule : Rule, optional
         Which choices to keep. ``Margin()``, one λ per position, is the paper's SSG-S. By default,
         where scores are probabilities to be in the set (loss "node"), the best of several rules on
@@ -95,7 +99,7 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
     ----------
     rule_ : the fitted rule
     scorer_ : the fitted scorer
-    network_ : the trained network, if ``network`` is not a scorer
+    network_ : the trained network, if ``network`` is a single one
     vocabulary_ : tokens of the sequences
     tokens_ : pair of "char", "word", "text", function or None
         How the texts of inputs and of elements are split: as given, or as guessed. Texts with

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from setlearn.errors import ParameterError
@@ -95,6 +97,8 @@ class AlignedTrees(UnitScorer):
     >>> model.predict_ranked(["cane"], top=1)[0][0][0]
     'kane'
     """
+
+    short_name: ClassVar[str] = "trees"
 
     def __init__(
         self,

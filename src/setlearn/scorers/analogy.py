@@ -339,7 +339,7 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
             return samples.default_weights()
         outcomes = np.array(right)
         if min(outcomes.sum(), (~outcomes).sum()) < LEAST_OUTCOMES:
-            return shifted(samples.default_weights(), np.concatenate(features), outcomes)
+            return _shifted(samples.default_weights(), np.concatenate(features), outcomes)
         return _logistic_weights(np.concatenate(features), outcomes)
 
     def _gathered(
@@ -395,7 +395,7 @@ def _folds(n_samples: int, rng: np.random.RandomState) -> Iterator[tuple[IntArra
         yield np.flatnonzero(~held_out), asked
 
 
-def shifted(weights: FloatArray, features: FloatArray, right: BoolArray) -> FloatArray:
+def _shifted(weights: FloatArray, features: FloatArray, right: BoolArray) -> FloatArray:
     """The weights with a constant at which as many candidates are expected as were right."""
     scores = features @ weights[:-1]
     share = (right.sum() + 0.5) / (len(right) + 1)

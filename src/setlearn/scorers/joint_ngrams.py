@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from setlearn.nodes import FloatArray, IntArray
@@ -70,6 +72,8 @@ class JointNgrams(UnitScorer):
     >>> model.predict_ranked(["cane"], top=1)[0][0][0]
     'kane'
     """
+
+    short_name: ClassVar[str] = "ngrams"
 
     def __init__(
         self,

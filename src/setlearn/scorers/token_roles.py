@@ -66,7 +66,18 @@ class TokenRoles:
 
     @staticmethod
     def apply_to(X: Sequence[Numbers], labels: sparse.csr_array, answers: list[Numbers]) -> bool:
-        """Whether inputs are short, and most of what samples do is to give listed answers."""
+        """Whether inputs are short, and most of what samples do is to give listed answers.
+
+        Parameters
+        ----------
+        X : sequence of Numbers
+        labels : sparse array of shape (n_samples, n_operations)
+        answers : list of Numbers
+
+        Returns
+        -------
+        bool
+        """
         longest = max(map(len, X), default=0)
         if not 2 <= longest <= LONGEST_INPUT or len(X) > MOST_SAMPLES:
             return False
