@@ -13,7 +13,7 @@ from setlearn.errors import DataError, NotFittedError, ParameterError, UnseenTok
 from setlearn.metrics import mean_f1
 from setlearn.rules import ExpectedF, Threshold
 from setlearn.scorers import AnalogyScorer
-from setlearn.scorers.analogy import shifted
+from setlearn.scorers.analogy import _shifted
 from setlearn.trie import END, Sequences, Trie
 from setlearn.vocabulary import Tokeniser, Vocabulary
 
@@ -207,7 +207,7 @@ def test_with_few_right_candidates_only_the_constant_is_learned():
     features = np.array([[-2.0, 5.0], [-1.0, 0.0], [0.0, 0.0], [-2.0, 0.0]] * 25)
     right = np.zeros(100, dtype=bool)
     right[0] = True
-    *kept, constant = shifted(np.array([1.0, 0.0, 0.0]), features, right)
+    *kept, constant = _shifted(np.array([1.0, 0.0, 0.0]), features, right)
     assert kept == [1.0, 0.0]
     assert expit(features[:, 0] + constant).sum() == pytest.approx(1.5, rel=0.02)
 
