@@ -146,7 +146,7 @@ def networks_of(model):
 
 
 def test_what_is_in_order_is_transduced():
-    model = SequenceSetGenerator(training=QUICK, random_state=0).fit(*verbs(40))
+    model = SequenceSetGenerator(training=QUICK, random_state=0).fit(*verbs(60))
     assert networks_of(model) == ["Transducer"]
     assert len(model.scorer_.scorers) == 4
 

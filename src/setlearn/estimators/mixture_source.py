@@ -33,6 +33,9 @@ __all__ = ["Mixture", "SuitedScorer", "scorer_source"]
 IN_ORDER = 0.25
 """The reading order from which on outputs are taken to follow their inputs from left to right."""
 
+TOO_FEW = 40
+"""With fewer samples analogy stands alone: networks learn little, and nothing says how little."""
+
 FEW = 400
 SMALL_TRANSDUCER = {"width": 96, "layers": 1}
 """With few samples the other scorers decide more, and a small network is as good and faster."""
@@ -146,7 +149,8 @@ class SuitedScorer(ScorerSource):
     Where outputs follow their inputs from left to right, the network is a transducer, and trees
     and n-grams on aligned tokens join the mixture. Where outputs are much shorter than their
     inputs, so that most of an input is only read, it is a transformer. Otherwise both networks are
-    tried for a short time. For inputs that are numbers, a transformer alone.
+    tried for a short time. For inputs that are numbers, a transformer alone; for a handful of
+    samples, analogy alone.
     """
 
     @property
@@ -161,7 +165,7 @@ class SuitedScorer(ScorerSource):
 
     @property
     def trains_network(self) -> bool:
-        """Whatever is chosen, it is or has a network."""
+        """Whatever is chosen, it mostly is or has a network."""
         return True
 
     def needs_held_out(self, training: Training) -> bool:
@@ -175,6 +179,8 @@ class SuitedScorer(ScorerSource):
         transformer = NewNetwork(network_named("transformer"))
         if is_numeric(problem.X):
             return transformer.fit(problem, split, rng)
+        if len(problem.X) < TOO_FEW:
+            return PassedScorer(AnalogyScorer()).fit(problem, split, rng)
         transducer = NewNetwork(network_named("transducer"))
         if len(problem.X) < FEW:
             transducer.recipe.set_params(**SMALL_TRANSDUCER)
