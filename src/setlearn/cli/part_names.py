@@ -88,7 +88,7 @@ def fill_in_names(text: str) -> str:
     Examples
     --------
     >>> fill_in_names("For sequences: {networks}.")
-    'For sequences: analogy, lstm, transducer or transformer.'
+    'For sequences: analogy, lstm, ngrams, transducer, transformer or trees.'
     """
     return re.sub("{(" + "|".join(NAMES) + ")}", lambda match: _joined(NAMES[match[1]]()), text)
 

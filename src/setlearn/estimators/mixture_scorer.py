@@ -186,6 +186,9 @@ class MixtureScorer(TokenScorer):
         self, scorer: TokenScorer, X: Any, every: list[list[tuple[int, ...]]], known: list[Found]
     ) -> list[float]:
         """The probability of all candidates by a scorer, which knows some of them already."""
+        if scorer.lists_all:
+            pairs = zip(every, known, strict=True)
+            return [own.get(y, 0.0) for ys, own in pairs for y in ys]
         new = [[list(y) for y in ys if y not in own] for ys, own in zip(every, known, strict=True)]
         sequences = Sequences.of(new)
         trie = Trie.of(sequences, len(X))

@@ -231,6 +231,7 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         tokens = source.tokens if self.tokens is None else self.tokens
         of_inputs, of_elements = tokenisers_of(tokens, X, y)
         check_bounds(self.max_length, self.max_size, self.max_nodes)
+        training.plan({})  # its numbers are checked even if no network is trained
         if training.checkpoint is not None and self.random_state is None:
             raise ParameterError(
                 "a checkpoint can only be resumed by a run with the same seed; "

@@ -113,20 +113,28 @@ class ActionScorer(nn.Module):
 
         Parameters
         ----------
-        encoded : Tensor of shape (n, d) or (n, positions, d)
+        encoded : Tensor of shape (n, d)
         written : Tensor of shape (n, tokens)
             The tokens of each prefix, after zeros.
 
         Returns
         -------
-        Tensor of the shape of ``encoded``
+        Tensor of shape (n, d)
         """
+        return self.combined(encoded, self.history(written))
+
+    def history(self, written: Tensor) -> Tensor:
+        """What was written before, (n, d)."""
         recent = pad(written, (self.n_recent, 0))[:, -self.n_recent :]
         recent = self.light_dropout(embedding(recent, self.recent()))
         history = self.of_recent(recent.flatten(1))
         bag = torch.tanh(embedding_bag(pad(written, (1, 0)), self.bag(), padding_idx=0, mode="sum"))
-        history = history + self.of_bag(self.dropout(bag))
-        dropped: Tensor = self.dropout(gelu(encoded + _like(history, encoded)))
+        known: Tensor = history + self.of_bag(self.dropout(bag))
+        return known
+
+    def combined(self, encoded: Tensor, history: Tensor) -> Tensor:
+        """The hidden values of positions (n, d) with a history each (n, d)."""
+        dropped: Tensor = self.dropout(gelu(encoded + history))
         return dropped
 
     def logits(self, hidden: Tensor, choice: Tensor) -> Tensor:
@@ -150,24 +158,25 @@ class ActionScorer(nn.Module):
         return logits.scatter_add(-1, choice[..., None], vote)
 
     def token_logits(self, hidden: Tensor, choice: Tensor, token: Tensor) -> Tensor:
-        """Score one token at all positions.
+        """Score one token.
 
         Parameters
         ----------
-        hidden : Tensor of shape (n, positions, width)
-        choice : Tensor of shape (n, positions)
+        hidden : Tensor of shape (n, width)
+        choice : Tensor of shape (n,)
+            What can be copied at each position.
         token : Tensor of shape (n,)
 
         Returns
         -------
-        Tensor of shape (n, positions)
+        Tensor of shape (n,)
         """
-        vectors: Tensor = self.output()[token][..., None]
-        logits = (hidden @ vectors)[..., 0] + self.bias[token][:, None]
+        logits: Tensor = (hidden * self.output()[token]).sum(1) + self.bias[token]
         if self.copy is None:
             return logits
-        vote: Tensor = self.copy(hidden)[..., 0] * (choice == token[:, None])
-        return logits + vote
+        vote: Tensor = self.copy(hidden)[:, 0] * (choice == token)
+        voted: Tensor = logits + vote
+        return voted
 
 
 class ChoiceVectors(nn.Module):
@@ -229,8 +238,3 @@ class MixingBlock(nn.Module):
         )
         update: Tensor = self.dropout(attended)
         return x + update
-
-
-def _like(history: Tensor, encoded: Tensor) -> Tensor:
-    """The history (n, d), for all positions if there are several."""
-    return history if encoded.dim() == 2 else history[:, None]

@@ -146,10 +146,10 @@ def reading_order(
     >>> words, length = rng.randint(0, 9, (200, 5)), np.full(200, 5)
     >>> same = np.arange(9)
     >>> round(reading_order(Pairs(words, length, words, length), same, 9, rng), 1)
-    1.0
+    0.9
     >>> backwards = Pairs(words[:, ::-1], length, words, length)
     >>> round(reading_order(backwards, same, 9, rng), 1)
-    -1.0
+    -0.9
     """
     rows = np.arange(len(pairs))
     if len(rows) > MOST_COMPARED:

@@ -31,6 +31,9 @@ MOST_VALUES = 8_000_000
 SMALLEST = 1e-12
 """Probabilities below this one count as this one."""
 
+SMALLEST_SHARE = 1e-7
+"""Positions with a smaller share in the probability of a prefix are left out."""
+
 
 @savable()
 class Transducer(NetworkRecipe):
@@ -145,6 +148,15 @@ class _Memory:
     encoded: list[Tensor]  # one per member: (b, positions, d)
     choice: Tensor  # (b, positions) the choice that a position can be copied as, END for none
     last: Tensor  # (b,) the position after the last token
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _At:
+    """Places where actions are scored: an input, a position, and what was written before."""
+
+    sample: Tensor  # (m,)
+    position: Tensor  # (m,)
+    histories: list[Tensor]  # one per member: (m, d)
 
 
 class TransducerNetwork(SequenceNetwork):
@@ -298,13 +310,23 @@ class TransducerNetwork(SequenceNetwork):
     ) -> tuple[Tensor, State]:
         """Write one token to every prefix, at each position by its share."""
         reached, written = state
-        shares = []
-        for rows in self._chunks(memory, len(token)):
-            emitted = self._probabilities(memory, sample[rows], written[rows], token[rows])
-            share = reached[rows] * emitted
-            shares.append(share / share.sum(1, keepdim=True).clamp_min(SMALLEST))
+        shares = [
+            self._written_at(memory, sample[rows], reached[rows], written[rows], token[rows])
+            for rows in self._chunks(memory, len(token))
+        ]
         written = torch.cat([written, token[:, None]], dim=1)
         return self._step(memory, sample, torch.cat(shares), written)
+
+    def _written_at(
+        self, memory: _Memory, sample: Tensor, reached: Tensor, written: Tensor, token: Tensor
+    ) -> Tensor:
+        """The share of each position in the probability that a token is written, (n, positions)."""
+        row, position = reached.nonzero(as_tuple=True)
+        at = _At(sample[row], position, [member.history(written)[row] for member in self._each()])
+        emitted = self._probabilities(memory, at, token[row])
+        share = torch.zeros_like(reached)
+        share[row, position] = reached[row, position] * emitted
+        return share / share.sum(1, keepdim=True).clamp_min(SMALLEST)
 
     def _step(
         self, memory: _Memory, sample: Tensor, share: Tensor, written: Tensor
@@ -320,46 +342,59 @@ class TransducerNetwork(SequenceNetwork):
         self, memory: _Memory, sample: Tensor, share: Tensor, written: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Logits of the next tokens, and the share of each position that is reached."""
-        probabilities = self._probabilities(memory, sample, written)  # (n, positions, choices)
-        last = memory.last[sample][:, None]
-        moves_on = probabilities[..., ADVANCE]
-        reached = [share[:, 0]]
-        for before, here in zip(moves_on.unbind(1), share.unbind(1)[1:], strict=False):
-            reached.append(here + reached[-1] * before)
-        place = torch.arange(share.shape[1], device=share.device)
-        at = torch.stack(reached, dim=1) * (place <= last)
-        chosen = (at[:, None] @ probabilities)[:, 0]  # (n, choices)
-        end = (at * moves_on).gather(1, last)
-        chosen = torch.cat([end, chosen[:, END + 1 :]], dim=1)
+        histories = [member.history(written) for member in self._each()]
+        last = memory.last[sample]
+        at = torch.zeros_like(share)
+        chosen = share.new_zeros(len(share), self.n_choices)
+        end, moved_here = share.new_zeros(len(share)), share.new_zeros(len(share))
+        for position in range(share.shape[1]):
+            here = share[:, position] + moved_here
+            row = ((here > SMALLEST_SHARE) & (last >= position)).nonzero()[:, 0]
+            moved_here = torch.zeros_like(here)
+            if len(row) == 0:
+                continue
+            places = torch.full_like(row, position)
+            probabilities = self._probabilities(
+                memory, _At(sample[row], places, [history[row] for history in histories])
+            )
+            reached = here[row]
+            at[row, position] = reached
+            chosen.index_add_(0, row, reached[:, None] * probabilities)
+            moved = reached * probabilities[:, ADVANCE]
+            at_end = last[row] == position
+            end[row[at_end]] = moved[at_end]
+            moved_here[row] = moved.masked_fill(at_end, 0.0)
+        chosen = torch.cat([end[:, None], chosen[:, END + 1 :]], dim=1)
         if self.loss_name == "sequence":
             return chosen.clamp_min(SMALLEST).log(), at
         # Ways to write the same token may add up to more than 1.
         return chosen.clamp(SMALLEST, 1 - 1e-6).logit(), at
 
-    def _probabilities(
-        self, memory: _Memory, sample: Tensor, written: Tensor, token: Tensor | None = None
-    ) -> Tensor:
-        """Of all actions at each position (n, positions, choices), or of one token (n, positions).
+    def _probabilities(self, memory: _Memory, at: _At, token: Tensor | None = None) -> Tensor:
+        """Of all actions at some places (m, choices), or of one token at each (m,).
 
         They are the averages of the members.
         """
-        choice = memory.choice[sample]
+        choice = memory.choice[at.sample, at.position]
         total: Tensor | float = 0.0
-        for member, encoded in zip(self._each(), memory.encoded, strict=True):
-            hidden = member.hidden(encoded[sample], written)
+        for member, encoded, history in zip(
+            self._each(), memory.encoded, at.histories, strict=True
+        ):
+            hidden = member.combined(encoded[at.sample, at.position], history)
             if token is not None and self.loss_name == "node":
                 total = total + member.token_logits(hidden, choice, token).sigmoid()
                 continue
             logits = member.logits(hidden, choice)
             each = logits.sigmoid() if self.loss_name == "node" else logits.softmax(-1)
-            total = total + (each if token is None else each[_rows(token), :, token])
+            total = total + (each if token is None else each.gather(1, token[:, None])[:, 0])
         return cast(Tensor, total) / len(self.members)
 
     def _each(self) -> list[ActionScorer]:
         return [cast(ActionScorer, member) for member in self.members]
 
     def _chunks(self, memory: _Memory, n: int) -> list[slice]:
-        per_prefix = memory.choice.shape[1] * max(memory.encoded[0].shape[2], self.n_choices)
+        # A prefix is at few positions at once.
+        per_prefix = memory.choice.shape[1] + 4 * max(memory.encoded[0].shape[2], self.n_choices)
         size = max(MOST_VALUES // per_prefix, 1)
         return [slice(first, first + size) for first in range(0, max(n, 1), size)]
 
@@ -380,7 +415,3 @@ def _written(trie: Trie) -> tuple[IntArray, IntArray]:
         moved = np.column_stack([above[:, 1:], level.token])
         written[level.nodes] = np.where((level.token == ADVANCE)[:, None], above, moved)
     return position, written
-
-
-def _rows(token: Tensor) -> Tensor:
-    return torch.arange(len(token), device=token.device)

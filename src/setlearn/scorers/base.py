@@ -37,6 +37,9 @@ class Scorer(Protocol):
         Trains the scorer on inputs and the prefix trees of their sets (`setlearn.trie.Trie`). It
         is called on a copy unless the scorer is fitted already, which is decided as scikit-learn
         does: by ``__sklearn_is_fitted__`` or attributes that end with an underscore.
+    ``candidates(X)``
+        Lists all sequences that are possible for each input. A mixture then never asks for the
+        probability of others.
     ``copies_tokens``
         True if the scorer copies tokens of its input, also those that training has not seen. If
         training data show that tokens are copied, the vocabulary passed to ``bind`` then has
@@ -121,6 +124,11 @@ class TokenScorer(ABC):
     @abstractmethod
     def gives_marginals(self) -> bool:
         """Whether a finished sequence's membership is its own probability to be in the set."""
+
+    @property
+    def lists_all(self) -> bool:
+        """Whether it knows only whole sequences: those that it does not list are impossible."""
+        return False
 
     @abstractmethod
     def batches(self, X: Any, most: int = MOST_IN_A_BATCH) -> Iterator[tuple[IntArray, Any]]:
@@ -277,6 +285,11 @@ class InjectedScorer(TokenScorer):
     def gives_marginals(self) -> bool:
         """What the scorer says of itself; scores are shares of 1 if it says nothing."""
         return bool(getattr(self.scorer, "gives_marginals", False))
+
+    @property
+    def lists_all(self) -> bool:
+        """Whether the scorer lists candidates."""
+        return hasattr(self.scorer, "candidates")
 
     def batches(self, X: Any, most: int = MOST_IN_A_BATCH) -> Iterator[tuple[IntArray, Any]]:
         """Slices of X as they are."""
