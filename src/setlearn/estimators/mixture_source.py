@@ -11,8 +11,10 @@ import numpy as np
 from sklearn.base import clone
 
 from setlearn.errors import ParameterError
+from setlearn.estimators.candidate_lists import candidate_lists, f1_of_lists
 from setlearn.estimators.mixture_scorer import MixtureScorer
 from setlearn.estimators.scorer_names import scorer_named
+from setlearn.estimators.sequence_parameters import FEW
 from setlearn.estimators.sequence_problem import (
     FittedScorer,
     NewNetwork,
@@ -24,6 +26,7 @@ from setlearn.estimators.sequence_problem import (
 from setlearn.networks import Training, network_named
 from setlearn.networks.alignment import Pairs, reading_order
 from setlearn.scorers import AlignedTrees, AnalogyScorer, JointNgrams, Scorer
+from setlearn.scorers.base import TokenScorer
 from setlearn.sequence_inputs import is_numeric, learn_inputs
 from setlearn.trie import END
 from setlearn.vocabulary import Vocabulary
@@ -33,12 +36,13 @@ __all__ = ["Mixture", "SuitedScorer", "scorer_source"]
 IN_ORDER = 0.25
 """The reading order from which on outputs are taken to follow their inputs from left to right."""
 
-TOO_FEW = 40
-"""With fewer samples analogy stands alone: networks learn little, and nothing says how little."""
+ENOUGH = 0.75
+"""With few samples, the F1 on held-out ones from which on analogy stands alone. More scorers would
+be better on average, but their weights would be learned from a handful of samples."""
 
-FEW = 400
+NOT_MANY = 400
 SMALL_TRANSDUCER = {"width": 96, "layers": 1}
-"""With few samples the other scorers decide more, and a small network is as good and faster."""
+"""With fewer samples than this a small network is as good, and faster."""
 
 MOST_FOR_TREES = 20_000
 """With more samples, trees would be grown on too small a part of them."""
@@ -149,8 +153,8 @@ class SuitedScorer(ScorerSource):
     Where outputs follow their inputs from left to right, the network is a transducer, and trees
     and n-grams on aligned tokens join the mixture. Where outputs are much shorter than their
     inputs, so that most of an input is only read, it is a transformer. Otherwise both networks are
-    tried for a short time. For inputs that are numbers, a transformer alone; for a handful of
-    samples, analogy alone.
+    tried for a short time. For inputs that are numbers, a transformer alone. For few samples,
+    analogy alone, if it does well on held-out ones or there are none.
     """
 
     @property
@@ -179,10 +183,12 @@ class SuitedScorer(ScorerSource):
         transformer = NewNetwork(network_named("transformer"))
         if is_numeric(problem.X):
             return transformer.fit(problem, split, rng)
-        if len(problem.X) < TOO_FEW:
-            return PassedScorer(AnalogyScorer()).fit(problem, split, rng)
-        transducer = NewNetwork(network_named("transducer"))
         if len(problem.X) < FEW:
+            analogy = PassedScorer(AnalogyScorer()).fit(problem, split, rng)
+            if _is_enough(analogy.judge, problem, split):
+                return analogy
+        transducer = NewNetwork(network_named("transducer"))
+        if len(problem.X) < NOT_MANY:
             transducer.recipe.set_params(**SMALL_TRANSDUCER)
         shape = _Shape.of(problem, rng)
         others: list[Any] = [AnalogyScorer()]
@@ -196,6 +202,15 @@ class SuitedScorer(ScorerSource):
             network = max(tried, key=lambda pair: pair[0])[1]
         parts = [*(PassedScorer(scorer) for scorer in others), network]
         return Mixture(parts).fit(problem, split, rng)
+
+
+def _is_enough(analogy: TokenScorer, problem: SequenceProblem, split: SampleSplit) -> bool:
+    """Whether analogy alone does well on held-out samples, or there are none to tell."""
+    if len(split.held_out) == 0:
+        return True
+    X, trie = problem.part(split.held_out)
+    lists = candidate_lists(analogy, analogy.batches(X), trie, problem.bounds)
+    return f1_of_lists(*lists) >= ENOUGH
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from setlearn.trie import Trie
 from setlearn.vocabulary import Split, Tokeniser, Vocabulary
 
 __all__ = [
+    "FEW",
     "as_list",
     "check_bounds",
     "check_lengths",
@@ -26,6 +27,9 @@ __all__ = [
     "learned_bounds",
     "tokenisers_of",
 ]
+
+FEW = 200
+"""With fewer samples, too few are held out to compare rules or scorers on them."""
 
 ROOM = 4
 """How many times as many prefixes of one length as any training set a predicted set may have."""
@@ -74,15 +78,27 @@ def tokenisers_of(
     return Tokeniser(of_inputs), Tokeniser(of_elements)
 
 
-def default_rule(gives_marginals: bool) -> Rule:
-    """The rule that goes with the meaning of the scores.
+def default_rule(gives_marginals: bool, n_samples: int) -> Rule:
+    """The rule that goes with the meaning of the scores, and with the number of samples.
 
     Marginals are probabilities to be in the set: which way to choose by them is best depends on
-    the data. Scores that share a probability of 1 differ by how many sequences lie below each
-    choice, and ratios separate right from wrong where differences do not.
+    the data, if there are enough to tell. Scores that share a probability of 1 differ by how many
+    sequences lie below each choice, and ratios separate right from wrong where differences do not.
+
+    Parameters
+    ----------
+    gives_marginals : bool
+    n_samples : int
+        A part of them is held out, to choose the rule on.
+
+    Returns
+    -------
+    Rule
     """
     if not gives_marginals:
         return Margin(space="log")
+    if n_samples < FEW:
+        return ExpectedF(min_size=None)
     return Auto(
         [
             OnSequences(Threshold("tuned", min_size=None)),
@@ -93,7 +109,7 @@ def default_rule(gives_marginals: bool) -> Rule:
     )
 
 
-def check_rule(rule: Any, n_positions: int, *, gives_marginals: bool) -> Rule:
+def check_rule(rule: Any, n_positions: int, *, gives_marginals: bool, n_samples: int) -> Rule:
     """A fresh copy of the rule, checked for sequences.
 
     Parameters
@@ -104,6 +120,8 @@ def check_rule(rule: Any, n_positions: int, *, gives_marginals: bool) -> Rule:
         The largest depth of a choice point, plus one.
     gives_marginals : bool
         Whether a score is the sequence's own probability to be in the set.
+    n_samples : int
+        The number of samples to fit it on.
 
     Returns
     -------
@@ -116,7 +134,7 @@ def check_rule(rule: Any, n_positions: int, *, gives_marginals: bool) -> Rule:
         not give.
     """
     if rule is None:
-        return default_rule(gives_marginals)
+        return default_rule(gives_marginals, n_samples)
     if not isinstance(rule, Rule):
         raise ParameterError(f"rule must be one of setlearn.rules such as Margin(), got {rule!r}")
     rule.check_parameters(n_positions)

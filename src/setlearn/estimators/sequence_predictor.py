@@ -30,6 +30,7 @@ from setlearn.estimators.base import (
 )
 from setlearn.estimators.candidate_lists import candidate_lists
 from setlearn.estimators.sequence_parameters import (
+    FEW,
     as_list,
     check_bounds,
     check_rule,
@@ -182,7 +183,9 @@ class SequencePredictor(RuleHolder):
 
     def _new_rule(self, rule: Any) -> Rule:
         n_positions = self.learned_bounds_.max_length + 1
-        return check_rule(rule, n_positions, gives_marginals=self.scorer_.gives_marginals)
+        return check_rule(
+            rule, n_positions, gives_marginals=self.scorer_.gives_marginals, n_samples=FEW
+        )
 
     def _rankings(
         self,

@@ -250,7 +250,9 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         sequences = vocabulary.encode(sets, stand_ins)
         trie = Trie.of(sequences, len(sets))
         n_positions = int(trie.depth.max()) + 1
-        rule = check_rule(self.rule, n_positions, gives_marginals=source.gives_marginals)
+        rule = check_rule(
+            self.rule, n_positions, gives_marginals=source.gives_marginals, n_samples=len(sets)
+        )
         # A rule for prefixes knows nothing of positions that training did not have.
         bounds = learned_bounds(trie, longer=rule.chooses_sequences)
         return SequenceProblem(X, of_inputs, vocabulary, sequences, trie, rule, bounds, training)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from setlearn.errors import DataError, SetlearnError
-from setlearn.estimators.candidate_lists import candidate_lists
+from setlearn.estimators.candidate_lists import candidate_lists, f1_of_lists
 from setlearn.estimators.hidden_tokens import HiddenTokens
 from setlearn.generate import Bounds
 from setlearn.networks.runtime import one_thread, pick_device, seeded
@@ -21,8 +21,6 @@ from setlearn.networks.sequence_network import check_shapes
 from setlearn.networks.training_loop import Epoch, Trainer
 from setlearn.networks.training_settings import Training, TrainingPlan
 from setlearn.nodes import IntArray
-from setlearn.rules import Threshold
-from setlearn.rules.auto import cross_validated_f1
 from setlearn.scorers.sequences import SequenceScorer, encode_inputs
 from setlearn.sequence_inputs import InputReader, Inputs
 from setlearn.trie import Sequences, Trie
@@ -170,21 +168,16 @@ class SequenceTraining:
         return network.training_loss(memory, self.targets.take(samples), self.scorer.loss)
 
     def evaluate(self) -> dict[str, float]:
-        """Mean F1 and loss of the watched samples.
-
-        The F1 is that of a cut through the lists of probable sequences, as if they were predicted:
-        each third of the samples has the cut that is best for the others.
-        """
-        scorer, rng = self.scorer, np.random.RandomState(0)
+        """Mean F1 and loss of the watched samples."""
+        scorer = self.scorer
         chunks = scorer.chunks(self.inputs, self.watched)
         losses = [float(self.loss(samples)) * len(samples) for samples in chunks]
         place = np.split(np.arange(len(self.watched)), np.cumsum([len(c) for c in chunks])[:-1])
         batches = (
             (at, self.inputs.part(samples)) for at, samples in zip(place, chunks, strict=True)
         )
-        nodes, right = candidate_lists(scorer, batches, self.trie.take(self.watched), self.bounds)
-        cut = Threshold("tuned", min_size=None)
-        f1 = cross_validated_f1(cut, nodes, right, nodes.folds(rng)).mean
+        trie = self.trie.take(self.watched)
+        f1 = f1_of_lists(*candidate_lists(scorer, batches, trie, self.bounds))
         loss = math.fsum(losses) / len(self.watched)
         # The loss decides only if the F1 is equal, as it is at the start of training.
         return {

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from setlearn import SequenceSetGenerator, SetClassifier
-from setlearn.estimators.sequence_parameters import default_rule
+from setlearn.estimators.sequence_parameters import FEW, default_rule
 from setlearn.experiments.samples import Samples, Split
 from setlearn.learners import SequenceSigmoidNetwork, SetMixture, SigmoidNetwork
 from setlearn.networks import Training, Transformer
@@ -166,7 +166,7 @@ RULES: dict[str, Rule] = {
     "λ-CNN": LambdaCNN(cut="tuned"),
     "mean size": MeanSize(),
     "auto": Auto(),
-    "auto, on sequences": default_rule(gives_marginals=True),
+    "auto, on sequences": default_rule(gives_marginals=True, n_samples=FEW),
     "λ-set": LambdaSet(cut="tuned"),
     "ExpectedF": ExpectedF(),
     "ExpectedF, joint": ExpectedF(joint=True),
