@@ -133,7 +133,17 @@ class ActionScorer(nn.Module):
         return known
 
     def combined(self, encoded: Tensor, history: Tensor) -> Tensor:
-        """The hidden values of positions (n, d) with a history each (n, d)."""
+        """Combine positions with histories.
+
+        Parameters
+        ----------
+        encoded : Tensor of shape (n, d)
+        history : Tensor of shape (n, d)
+
+        Returns
+        -------
+        Tensor of shape (n, d)
+        """
         dropped: Tensor = self.dropout(gelu(encoded + history))
         return dropped
 

@@ -11,25 +11,23 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import brentq
 from scipy.special import expit
-from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_random_state
 
-from setlearn.errors import DataError, NotFittedError, ParameterError
-from setlearn.nodes import BoolArray, FloatArray, IntArray, Step
+from setlearn.errors import ParameterError
+from setlearn.nodes import BoolArray, FloatArray, IntArray
 from setlearn.ordering import canonical_rank
 from setlearn.parameter_checks import check_count
 from setlearn.savable import savable
 from setlearn.scorers.analogy_evidence import Evidence, Samples
-from setlearn.scorers.candidates import Candidate, CandidateTrees
+from setlearn.scorers.candidates import Candidate
 from setlearn.scorers.edit_operations import Add, Layout, Numbers, Operation
 from setlearn.scorers.input_keys import InputKeys, describe, drop_key, vowels_of
+from setlearn.scorers.listing import ListingScorer
 from setlearn.scorers.operation_learning import learn_operations
 from setlearn.scorers.substitution import Substitution
 from setlearn.scorers.token_roles import TokenRoles
-from setlearn.sequence_inputs import is_numeric, token_lists
 from setlearn.trie import END, Trie
-from setlearn.vocabulary import Tokeniser, Vocabulary
 
 __all__ = ["AnalogyScorer"]
 
@@ -58,7 +56,7 @@ MOST_IN_FOLDS = 6000
 
 
 @savable(names=("input_tokens_",), parts={"layout_": (Layout,), "evidence_": (Evidence,)})
-class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
+class AnalogyScorer(ListingScorer):
     """Predict the elements of a set from what similar training inputs did.
 
     Each training element is explained by operations: a constant, or an edit of the input such as
@@ -107,9 +105,6 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
     """
 
     short_name: ClassVar[str] = "analogy"
-    gives_marginals: ClassVar[bool] = True
-    fits_fast: ClassVar[bool] = True
-    copies_tokens: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -123,26 +118,6 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
         self.smoothing = smoothing
         self.penalty = penalty
         self.random_state = random_state
-
-    def bind(self, vocabulary: Vocabulary, tokeniser: Tokeniser) -> Self:
-        """Take the tokens of elements, and the way inputs are split into tokens.
-
-        Parameters
-        ----------
-        vocabulary : Vocabulary
-        tokeniser : Tokeniser
-
-        Returns
-        -------
-        self
-        """
-        self.vocabulary_, self.tokeniser_ = vocabulary, tokeniser
-        return self
-
-    @property
-    def vocabulary(self) -> Vocabulary | None:
-        """The tokens of elements, once they are known."""
-        return getattr(self, "vocabulary_", None)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "evidence_")
@@ -169,11 +144,7 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
         ParameterError
         """
         self._check_parameters()
-        if not hasattr(self, "vocabulary_"):
-            raise NotFittedError(
-                "AnalogyScorer needs the tokens of elements; call bind(vocabulary, tokeniser) "
-                "before fit, or pass the scorer to SequenceSetGenerator"
-            )
+        self._check_bound()
         lists = self._token_lists(X)
         vocabulary = self.vocabulary_
         seen = {token for tokens in lists for token in tokens}
@@ -195,19 +166,7 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
         return self
 
     def candidates(self, X: Any) -> list[list[Candidate]]:
-        """List the sequences that each set may hold.
-
-        Parameters
-        ----------
-        X : list of strings or of token lists
-
-        Returns
-        -------
-        list of list of tuple
-            Pairs of a sequence of choices and its probability, best first. A token that is copied
-            from the input, but is not a choice, has a number above all choices. The empty sequence
-            stands for the empty set.
-        """
+        """List the results of operations on each input."""
         inputs = self._numbered(self._token_lists(X))
         found: list[list[Candidate]] = [[] for _ in inputs]
         for sample, sequences, features in self._gathered(
@@ -219,25 +178,6 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
             found[sample] = sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
         return found
 
-    def start(self, X: Any) -> Step:
-        """Score the root of every sample."""
-        return CandidateTrees.of(self.candidates(X), self.vocabulary_.n_choices).start()
-
-    def advance(self, step: Step, parent: IntArray, token: IntArray) -> Step:
-        """Score the prefixes below.
-
-        Parameters
-        ----------
-        step : Step
-        parent : array of int, shape (m,)
-        token : array of int, shape (m,)
-
-        Returns
-        -------
-        Step
-        """
-        return CandidateTrees.advance(step, parent, token)
-
     def _check_parameters(self) -> None:
         if self.max_candidates is not None:
             check_count("max_candidates", self.max_candidates)
@@ -245,14 +185,6 @@ class AnalogyScorer(BaseEstimator):  # type: ignore[misc]  # no types
             value = getattr(self, name)
             if not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
                 raise ParameterError(f"{name} must be a positive number, got {value!r}")
-
-    def _token_lists(self, X: Any) -> list[Sequence[Any]]:
-        if is_numeric(X):
-            raise DataError(
-                f"AnalogyScorer reads texts or lists of tokens, got an array of shape "
-                f"{np.shape(X)}; use a network for numbers"
-            )
-        return token_lists(X, self.tokeniser_)
 
     def _numbered(self, lists: list[Sequence[Any]]) -> list[Numbers]:
         """Tokens as numbers: their choice, that of a stand-in, or a number above all choices."""

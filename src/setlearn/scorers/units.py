@@ -7,31 +7,28 @@ A beam search over the positions of the input lists the most probable outputs.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from setlearn.errors import DataError, NotFittedError
 from setlearn.networks.alignment import Pairs, align
-from setlearn.nodes import FloatArray, IntArray, Step
+from setlearn.nodes import FloatArray, IntArray
 from setlearn.parameter_checks import check_count
 from setlearn.savable import savable
-from setlearn.scorers.candidates import Candidate, CandidateTrees
+from setlearn.scorers.candidates import Candidate
+from setlearn.scorers.listing import ListingScorer
 from setlearn.sequence_inputs import (
     TokenReader,
-    is_numeric,
     learn_inputs,
     stand_ins_of,
-    token_lists,
 )
 from setlearn.trie import END, Sequences, Trie
-from setlearn.vocabulary import StandIns, Tokeniser, Vocabulary
+from setlearn.vocabulary import StandIns
 
 __all__ = ["EMPTY", "Choices", "ChunkTable", "Contexts", "UnitScorer", "Units"]
 
@@ -136,15 +133,11 @@ class _Beam:
     score: FloatArray  # (n,)
 
 
-class UnitScorer(BaseEstimator, ABC):  # type: ignore[misc]  # no types
+class UnitScorer(ListingScorer):
     """A scorer that lists the outputs that a model of units finds most probable.
 
     Subclasses have the parameters ``beam`` and ``random_state``.
     """
-
-    gives_marginals: ClassVar[bool] = True
-    copies_tokens: ClassVar[bool] = True
-    fits_fast: ClassVar[bool] = True
 
     beam: int
     random_state: int | np.random.RandomState | None
@@ -160,21 +153,6 @@ class UnitScorer(BaseEstimator, ABC):  # type: ignore[misc]  # no types
     def _end(self, contexts: Contexts) -> FloatArray:
         """The probability that an output ends after all chunks of its input, (n,)."""
         return np.ones(len(contexts.sample))
-
-    def bind(self, vocabulary: Vocabulary, tokeniser: Tokeniser) -> Self:
-        """Take the tokens of elements, and the way inputs are split into tokens.
-
-        Parameters
-        ----------
-        vocabulary : Vocabulary
-        tokeniser : Tokeniser
-
-        Returns
-        -------
-        self
-        """
-        self.vocabulary_, self.tokeniser_ = vocabulary, tokeniser
-        return self
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "chunks_")
@@ -201,17 +179,8 @@ class UnitScorer(BaseEstimator, ABC):  # type: ignore[misc]  # no types
         ParameterError
         """
         self._check_parameters()
-        name = type(self).__name__
-        if not hasattr(self, "vocabulary_"):
-            raise NotFittedError(
-                f"{name} needs the tokens of elements; call bind(vocabulary, tokeniser) before "
-                "fit, or pass the scorer to SequenceSetGenerator"
-            )
-        if is_numeric(X):
-            raise DataError(
-                f"{name} reads texts or lists of tokens, got an array of shape {np.shape(X)}; "
-                "use a network for numbers"
-            )
+        self._check_bound()
+        self._token_lists(X)  # numbers are refused
         rng = check_random_state(self.random_state)
         reader = learn_inputs(X, self.tokeniser_)
         assert isinstance(reader, TokenReader)
@@ -228,19 +197,8 @@ class UnitScorer(BaseEstimator, ABC):  # type: ignore[misc]  # no types
         return self
 
     def candidates(self, X: Any) -> list[list[Candidate]]:
-        """List the sequences that each set may hold.
-
-        Parameters
-        ----------
-        X : list of strings or of token lists
-
-        Returns
-        -------
-        list of list of tuple
-            Pairs of a sequence of choices and its probability, best first. The empty sequence
-            stands for the empty set.
-        """
-        inputs, tokens = self.reader_.read(X), token_lists(X, self.tokeniser_)
+        """List the most probable outputs of each input."""
+        inputs, tokens = self.reader_.read(X), self._token_lists(X)
         stand_ins = stand_ins_of(X, self.vocabulary_)
         lists: list[list[Candidate]] = [[] for _ in range(len(inputs))]
         if self.learned_:
@@ -256,25 +214,6 @@ class UnitScorer(BaseEstimator, ABC):  # type: ignore[misc]  # no types
         if self.empty_share_:
             lists = [[*candidates, ((), self.empty_share_)] for candidates in lists]
         return [sorted(found, key=lambda pair: (-pair[1], pair[0])) for found in lists]
-
-    def start(self, X: Any) -> Step:
-        """Score the root of every sample."""
-        return CandidateTrees.of(self.candidates(X), self.vocabulary_.n_choices).start()
-
-    def advance(self, step: Step, parent: IntArray, token: IntArray) -> Step:
-        """Score the prefixes below.
-
-        Parameters
-        ----------
-        step : Step
-        parent : array of int, shape (m,)
-        token : array of int, shape (m,)
-
-        Returns
-        -------
-        Step
-        """
-        return CandidateTrees.advance(step, parent, token)
 
     def _check_parameters(self) -> None:
         check_count("beam", self.beam)
