@@ -20,7 +20,7 @@ from setlearn.errors import DataError, KindError, ParameterError
 label_sets = st.lists(st.frozensets(st.sampled_from("abcdefgh"), max_size=4), min_size=2)
 shares = st.floats(0.01, 0.99)
 needs_data = pytest.mark.skipif(
-    "SETLEARN_DATA" not in os.environ, reason="SETLEARN_DATA names no folder with the data sets"
+    not os.environ.get("SETLEARN_DATA"), reason="SETLEARN_DATA names no folder with the data sets"
 )
 
 
