@@ -145,6 +145,7 @@ def test_any_rule_works_with_the_network(rule):
     json.dumps(model.trace(X[0]).to_dict(), allow_nan=False)
 
 
+@pytest.mark.filterwarnings("ignore::setlearn.errors.UnseenTokenWarning")
 @needs_data
 @pytest.mark.parametrize(
     ("name", "tokens"), [("babi_qa8", "word"), ("cmudict_multi", ("char", "word"))]
