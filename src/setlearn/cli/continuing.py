@@ -102,5 +102,5 @@ def model_to_continue(
     settings = {f"training__{name}": value for name, value in given.items() if value is not None}
     if learning.rule is not None:
         settings["rule"] = rule_named(learning.rule)
-    model.set_params(warm_start=True, training__verbose=verbose, **settings)  # type: ignore[attr-defined]
+    model.set_params(warm_start=True, training__verbose=verbose, **settings)  # type: ignore[attr-defined]  # sklearn has no types
     return plan_to_continue(loaded, [f"continues {path}", *notes]), model

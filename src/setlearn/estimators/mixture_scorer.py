@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -12,7 +12,7 @@ from setlearn.estimators.candidate_lists import probable_sequences
 from setlearn.generate import Bounds
 from setlearn.nodes import FloatArray, IntArray, Step
 from setlearn.savable import savable
-from setlearn.scorers.base import MOST_IN_A_BATCH, TokenScorer
+from setlearn.scorers.base import TokenScorer
 from setlearn.scorers.candidates import CandidateTrees
 from setlearn.scorers.log_odds_pool import LogOddsPool
 from setlearn.trie import END, Sequences, Trie
@@ -83,16 +83,6 @@ class MixtureScorer(TokenScorer):
             ]
         }
 
-    def batches(self, X: Any, most: int = MOST_IN_A_BATCH) -> Iterator[tuple[IntArray, Any]]:
-        """Slices of X as they are; each scorer reads them in its own way."""
-        for first in range(0, len(X), most):
-            part = X[first : first + most]
-            yield np.arange(first, first + len(part)), part
-
-    def as_batch(self, x: Any) -> Any:
-        """A list or an array of one input."""
-        return [x] if self.n_features is None else np.asarray(x)[None]
-
     def start(self, X: Any) -> Step:
         """List and score the candidates of a batch, and score its roots by them."""
         candidates, scores = self.candidates(X)
@@ -102,18 +92,7 @@ class MixtureScorer(TokenScorer):
         ).start()
 
     def advance(self, step: Step, parent: IntArray, token: IntArray) -> Step:
-        """Score the prefixes below.
-
-        Parameters
-        ----------
-        step : Step
-        parent : array of int, shape (m,)
-        token : array of int, shape (m,)
-
-        Returns
-        -------
-        Step
-        """
+        """Score the prefixes below."""
         return CandidateTrees.advance(step, parent, token)
 
     def fit_pool(self, X: Any, trie: Trie) -> IntArray:

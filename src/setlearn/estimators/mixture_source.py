@@ -37,8 +37,8 @@ IN_ORDER = 0.25
 """The reading order from which on outputs are taken to follow their inputs from left to right."""
 
 ENOUGH = 0.75
-"""With few samples, the F1 on held-out ones from which on analogy stands alone. More scorers would
-be better on average, but their weights would be learned from a handful of samples."""
+"""With few samples, the F1 on held-out ones from which on analogy stands alone: the weights of
+a mixture would be learned from a handful of samples."""
 
 NOT_MANY = 400
 SMALL_TRANSDUCER = {"width": 96, "layers": 1}
@@ -225,10 +225,9 @@ class _Shape:
         """Measure it in training data."""
         sequences, vocabulary = problem.sequences, problem.vocabulary
         reader = learn_inputs(problem.X, problem.input_tokeniser)
-        source, length = reader.read(problem.X).take(sequences.sample)
-        if len(length) == 0 or sequences.length.mean() < SHORT * length.mean():
+        pairs = Pairs.of(reader.read(problem.X), sequences)
+        if pairs.target_length.sum() <= SHORT * pairs.source_length.sum():
             return cls(is_short=True, is_in_order=False)
         copies = np.array([END, *vocabulary.spelled_by(reader.tokens)])
-        pairs = Pairs(source.astype(np.intp), length, sequences.padded(), sequences.length)
         order = reading_order(pairs, np.where(copies == END, -1, copies), vocabulary.n_choices, rng)
         return cls(is_short=False, is_in_order=order >= IN_ORDER)

@@ -64,10 +64,10 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         `setlearn.scorers.Scorer`.
     rule : Rule, optional
         Which choices to keep. ``Margin()``, one λ per position, is the paper's SSG-S. By default,
-        where scores are probabilities to be in the set (loss "node"), the best of several rules on
-        held-out samples: a cut, the set with the highest expected F1, and a margin, all of them on
-        whole sequences. ``Margin(space="log")`` where the choices of a prefix share a probability
-        of 1.
+        where scores are probabilities to be in the set (mixtures, loss "node"), ``ExpectedF`` for
+        fewer than 200 samples, and otherwise the best of several rules on held-out samples: a
+        cut, the set with the highest expected F1, and a margin, all of them on whole sequences.
+        ``Margin(space="log")`` where the choices of a prefix share a probability of 1.
     tokens : "char", "word", "text", function, or a pair of them, optional
         How texts are split into tokens; a pair is for inputs and for elements. "text" splits
         sentences into words and punctuation marks. By default this is

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from setlearn.nodes import FloatArray, IntArray
+from setlearn.sequence_inputs import Inputs
+from setlearn.trie import Sequences
 
 __all__ = ["Pairs", "align", "reading_order"]
 
@@ -46,6 +48,23 @@ class Pairs:
     source_length: IntArray  # (n,) at least 1
     target: IntArray  # (n, longest output)
     target_length: IntArray  # (n,)
+
+    @classmethod
+    def of(cls, inputs: Inputs, sequences: Sequences) -> Pairs:
+        """Each sequence with the input of its sample.
+
+        Parameters
+        ----------
+        inputs : Inputs
+            Of tokens.
+        sequences : Sequences
+
+        Returns
+        -------
+        Pairs
+        """
+        source, length = inputs.take(sequences.sample)
+        return cls(source.astype(np.intp), length, sequences.padded(), sequences.length)
 
     def __len__(self) -> int:
         return len(self.source)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import brentq
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils import check_random_state
 
 from setlearn.errors import ParameterError
 from setlearn.nodes import BoolArray, FloatArray, IntArray
@@ -122,38 +121,15 @@ class AnalogyScorer(ListingScorer):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "evidence_")
 
-    def fit(self, X: Any, trie: Trie) -> Self:
-        """Learn operations, and the evidence for them.
-
-        Parameters
-        ----------
-        X : list of strings or of token lists
-        trie : Trie
-            The trees of their sets.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        DataError
-            If the inputs are numbers.
-        NotFittedError
-            If ``bind`` was not called before.
-        ParameterError
-        """
-        self._check_parameters()
-        self._check_bound()
-        lists = self._token_lists(X)
+    def _learn(self, X: list[Sequence[Any]], trie: Trie, rng: np.random.RandomState) -> None:
+        """Learn operations, and the evidence for them."""
         vocabulary = self.vocabulary_
-        seen = {token for tokens in lists for token in tokens}
+        seen = {token for tokens in X for token in tokens}
         if vocabulary.inputs is not None:  # also held-out inputs: they have no stand-ins
             seen.update(vocabulary.inputs.seen)
         self.input_tokens_ = tuple(sorted(seen - {*vocabulary.tokens}, key=canonical_rank))
-        inputs = self._numbered(lists)
+        inputs = self._numbered(X)
         sets = trie.as_sets()
-        rng = check_random_state(self.random_state)
         self.layout_, explained = learn_operations(inputs, sets, self._separators())
         labels = self._choose_operations(explained)
         some = inputs[:: -(-len(inputs) // MOST_HELD_OUT)]
@@ -163,7 +139,6 @@ class AnalogyScorer(ListingScorer):
         samples = self._samples(inputs, labels)
         self.weights_ = self._learned_weights(samples, sets, rng)
         self.evidence_ = Evidence.fit(samples, self.smoothing, self.penalty, rng)
-        return self
 
     def candidates(self, X: Any) -> list[list[Candidate]]:
         """List the results of operations on each input."""

@@ -130,9 +130,8 @@ class TokenScorer(ABC):
         """Whether it knows only whole sequences: those that it does not list are impossible."""
         return False
 
-    @abstractmethod
     def batches(self, X: Any, most: int = MOST_IN_A_BATCH) -> Iterator[tuple[IntArray, Any]]:
-        """Read inputs in batches that can be scored at once.
+        """Read inputs in batches that can be scored at once; by default slices of X as they are.
 
         Parameters
         ----------
@@ -147,6 +146,9 @@ class TokenScorer(ABC):
         inputs : object
             What ``start`` takes.
         """
+        for first in range(0, len(X), most):
+            part = X[first : first + most]
+            yield np.arange(first, first + len(part)), part
 
     @abstractmethod
     def start(self, X: Any) -> Step:
@@ -170,9 +172,9 @@ class TokenScorer(ABC):
             One row per new prefix, in the order of ``parent``.
         """
 
-    @abstractmethod
     def as_batch(self, x: Any) -> Any:
-        """A single input as a batch of one."""
+        """A single input as a batch of one; by default a list or an array."""
+        return [x] if self.n_features is None else np.asarray(x)[None]
 
     def score_trees(self, X: Any, trie: Trie) -> Nodes:
         """Score every node of the true trees of these inputs, in the order of the trie.
@@ -292,11 +294,10 @@ class InjectedScorer(TokenScorer):
         return hasattr(self.scorer, "candidates")
 
     def batches(self, X: Any, most: int = MOST_IN_A_BATCH) -> Iterator[tuple[IntArray, Any]]:
-        """Slices of X as they are."""
-        for first in range(0, len(X), most):
-            part = X[first : first + most]
+        """Slices of X, with as many features as in training."""
+        for samples, part in super().batches(X, most):
             self._check_features(part)
-            yield np.arange(first, first + len(part)), part
+            yield samples, part
 
     def start(self, X: Any) -> Step:
         """Score the root of every sample."""
@@ -317,7 +318,7 @@ class InjectedScorer(TokenScorer):
 
     def as_batch(self, x: Any) -> Any:
         """A list or an array of one input."""
-        batch = [x] if self.n_features is None else np.asarray(x)[None]
+        batch = super().as_batch(x)
         self._check_features(batch)
         return batch
 

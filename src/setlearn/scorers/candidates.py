@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from setlearn.nodes import FloatArray, IntArray, Nodes, Step
-from setlearn.trie import END, Sequences
+from setlearn.trie import END, Sequences, concatenated_ranges
 
 __all__ = ["Candidate", "CandidateTrees"]
 
@@ -126,7 +126,7 @@ class CandidateTrees:
         place: _Place = step.state
         nodes, trees = step.nodes, place.trees
         depth = nodes.depth[parent]
-        candidate, row = _expanded(place.begin[parent], place.end[parent])
+        candidate, row = concatenated_ranges(place.begin[parent], place.end[parent])
         taken = trees.tokens[candidate, depth[row]] == token[row]
         # The candidates are sorted, so those that take one choice lie next to each other.
         begin = np.full(len(parent), len(trees.tokens))
@@ -142,7 +142,7 @@ class CandidateTrees:
         self, sample: IntArray, depth: IntArray, begin: IntArray, end: IntArray, before: FloatArray
     ) -> Step:
         scores = np.zeros((len(sample), self.n_choices))
-        candidate, row = _expanded(begin, end)
+        candidate, row = concatenated_ranges(begin, end)
         choice = self.tokens[candidate, depth[row]]
         np.maximum.at(scores, (row, choice), self.probability[candidate])
         scores = np.minimum(scores / np.maximum(before, LEAST)[:, None], 1.0)
@@ -157,11 +157,3 @@ class _Place:
     trees: CandidateTrees
     begin: IntArray
     end: IntArray
-
-
-def _expanded(begin: IntArray, end: IntArray) -> tuple[IntArray, IntArray]:
-    """The numbers of all half-open ranges, concatenated, and the range of each number."""
-    length = end - begin
-    which = np.repeat(np.arange(len(begin)), length)
-    offset = np.cumsum(length) - length
-    return np.arange(len(which)) - offset[which] + begin[which], which

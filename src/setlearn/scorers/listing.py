@@ -8,23 +8,29 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 
 from setlearn.errors import DataError, NotFittedError
 from setlearn.nodes import IntArray, Step
 from setlearn.scorers.candidates import Candidate, CandidateTrees
 from setlearn.sequence_inputs import is_numeric, token_lists
+from setlearn.trie import Trie
 from setlearn.vocabulary import Tokeniser, Vocabulary
 
 __all__ = ["ListingScorer"]
 
 
 class ListingScorer(BaseEstimator, ABC):  # type: ignore[misc]  # no types
-    """A scorer that lists candidates for each input, from texts or lists of tokens."""
+    """A scorer that lists candidates for each input, from texts or lists of tokens.
+
+    Subclasses have the parameter ``random_state``.
+    """
 
     gives_marginals: ClassVar[bool] = True
     copies_tokens: ClassVar[bool] = True
     fits_fast: ClassVar[bool] = True
 
+    random_state: int | np.random.RandomState | None
     vocabulary_: Vocabulary
     tokeniser_: Tokeniser
 
@@ -47,6 +53,44 @@ class ListingScorer(BaseEstimator, ABC):  # type: ignore[misc]  # no types
     def vocabulary(self) -> Vocabulary | None:
         """The tokens of elements, once they are known."""
         return getattr(self, "vocabulary_", None)
+
+    def fit(self, X: Any, trie: Trie) -> Self:
+        """Learn from training inputs and their sets.
+
+        Parameters
+        ----------
+        X : list of strings or of token lists
+        trie : Trie
+            The trees of their sets.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        DataError
+            If the inputs are numbers.
+        NotFittedError
+            If ``bind`` was not called before.
+        ParameterError
+        """
+        self._check_parameters()
+        if not hasattr(self, "vocabulary_"):
+            raise NotFittedError(
+                f"{type(self).__name__} needs the tokens of elements; call bind(vocabulary, "
+                "tokeniser) before fit, or pass the scorer to SequenceSetGenerator"
+            )
+        self._learn(self._token_lists(X), trie, check_random_state(self.random_state))
+        return self
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Raise ParameterError if a parameter is out of range."""
+
+    @abstractmethod
+    def _learn(self, X: list[Sequence[Any]], trie: Trie, rng: np.random.RandomState) -> None:
+        """Learn from inputs that are split into tokens."""
 
     @abstractmethod
     def candidates(self, X: Any) -> list[list[Candidate]]:
@@ -81,14 +125,6 @@ class ListingScorer(BaseEstimator, ABC):  # type: ignore[misc]  # no types
         Step
         """
         return CandidateTrees.advance(step, parent, token)
-
-    def _check_bound(self) -> None:
-        """Raise unless the tokens of elements are known."""
-        if not hasattr(self, "vocabulary_"):
-            raise NotFittedError(
-                f"{type(self).__name__} needs the tokens of elements; call bind(vocabulary, "
-                "tokeniser) before fit, or pass the scorer to SequenceSetGenerator"
-            )
 
     def _token_lists(self, X: Any) -> list[Sequence[Any]]:
         """Inputs split into tokens; numbers are refused."""

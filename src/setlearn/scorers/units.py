@@ -11,10 +11,9 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from setlearn.networks.alignment import Pairs, align
 from setlearn.nodes import FloatArray, IntArray
@@ -136,11 +135,10 @@ class _Beam:
 class UnitScorer(ListingScorer):
     """A scorer that lists the outputs that a model of units finds most probable.
 
-    Subclasses have the parameters ``beam`` and ``random_state``.
+    Subclasses also have the parameter ``beam``.
     """
 
     beam: int
-    random_state: int | np.random.RandomState | None
 
     @abstractmethod
     def _fit_units(self, units: Units, rng: np.random.RandomState) -> None:
@@ -157,31 +155,8 @@ class UnitScorer(ListingScorer):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "chunks_")
 
-    def fit(self, X: Any, trie: Trie) -> Self:
-        """Align the elements with their inputs, and learn the model of units.
-
-        Parameters
-        ----------
-        X : list of strings or of token lists
-        trie : Trie
-            The trees of their sets.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        DataError
-            If the inputs are numbers.
-        NotFittedError
-            If ``bind`` was not called before.
-        ParameterError
-        """
-        self._check_parameters()
-        self._check_bound()
-        self._token_lists(X)  # numbers are refused
-        rng = check_random_state(self.random_state)
+    def _learn(self, X: list[Sequence[Any]], trie: Trie, rng: np.random.RandomState) -> None:
+        """Align the elements with their inputs, and learn the model of units."""
         reader = learn_inputs(X, self.tokeniser_)
         assert isinstance(reader, TokenReader)
         self.reader_ = reader
@@ -194,7 +169,6 @@ class UnitScorer(ListingScorer):
         self.learned_ = len(units.source) > 0
         if self.learned_:
             self._fit_units(units, rng)
-        return self
 
     def candidates(self, X: Any) -> list[list[Candidate]]:
         """List the most probable outputs of each input."""
@@ -223,14 +197,12 @@ class UnitScorer(ListingScorer):
         inputs, n_choices = self.reader_.read(X), self.vocabulary_.n_choices
         n_tokens = self.reader_.n_tokens
         same = np.array([END, *self.vocabulary_.spelled_by(self.reader_.tokens)])
-        sequences = Sequences.of([[list(y) for y in sorted(s)] for s in trie.as_sets()])
-        usable = (inputs.length[sequences.sample] <= LONGEST) & (sequences.length <= LONGEST)
-        usable &= n_tokens * n_choices <= MOST_EMISSIONS
-        rows = np.flatnonzero(usable)
-        source, length = inputs.take(sequences.sample[rows])
-        pairs = Pairs(
-            source.astype(np.intp), length, sequences.padded()[rows], sequences.length[rows]
+        pairs = Pairs.of(
+            inputs, Sequences.of([[list(y) for y in sorted(s)] for s in trie.as_sets()])
         )
+        usable = (pairs.source_length <= LONGEST) & (pairs.target_length <= LONGEST)
+        usable &= n_tokens * n_choices <= MOST_EMISSIONS
+        pairs = pairs.part(np.flatnonzero(usable))
         pointer = align(pairs, np.where(same == END, -1, same), n_choices, rng)
         chunks = _chunks(pairs, pointer)
         kept = [k for k, parts in enumerate(chunks) if max(map(len, parts)) <= LONGEST_CHUNK]
@@ -242,7 +214,9 @@ class UnitScorer(ListingScorer):
         for row, k in enumerate(kept):
             numbers[row, : len(chunks[k])] = [number[part] for part in chunks[k]]
         copies = np.where(same == END, table.unknown_copy, same)
-        return Units(pairs.source[kept], length[kept], numbers, n_tokens, copies, table)
+        return Units(
+            pairs.source[kept], pairs.source_length[kept], numbers, n_tokens, copies, table
+        )
 
     def _copies(self, tokens: Sequence[Hashable], stand_ins: StandIns) -> list[int]:
         """The choice that is a copy of each token, END if there is none."""
