@@ -36,6 +36,10 @@ LEAST_COPIED = 0.2
 
 MOST_STAND_INS = 16
 
+MOST_ADDED = 500
+"""Tokens of inputs that become choices although no training sequence has them. There may also be as
+many of them as the sequences have tokens."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inputs:
@@ -217,7 +221,9 @@ def with_input_tokens(
     """Add to a vocabulary which tokens training has seen, and stand-ins for others if they help.
 
     There are stand-ins if a fair share of the tokens of sequences also occurs in their own inputs:
-    as many as an input has different tokens at most, but not more than 16.
+    as many as an input has different tokens at most, but not more than 16. Then tokens that only
+    inputs have become choices too, since they may be copied from the next input, unless they are
+    too many.
 
     Parameters
     ----------
@@ -250,6 +256,9 @@ def with_input_tokens(
     n_stand_ins = 0
     if can_copy and _share_of_copied(vocabulary, inputs, sets) >= LEAST_COPIED:
         n_stand_ins = min(max(map(len, inputs)), MOST_STAND_INS)
+        extended = vocabulary.extended(seen)
+        if extended.n_choices - vocabulary.n_choices <= max(MOST_ADDED, len(vocabulary.tokens)):
+            vocabulary = extended
     known = InputTokens(tokeniser, tuple(sorted(seen, key=canonical_rank)), n_stand_ins)
     return replace(vocabulary, inputs=known)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Literal, TypeAlias
 
@@ -134,6 +134,20 @@ class Vocabulary:
         joint = tokeniser.joint(chain(*sets)) if kind is str else ""  # type: ignore[arg-type]
         tokens = {token for element in chain(*sets) for token in _split(element, tokeniser)}
         return cls(tuple(sorted(tokens, key=canonical_rank)), kind, tokeniser, joint)
+
+    def extended(self, tokens: Iterable[Hashable]) -> Vocabulary:
+        """Add those of these tokens that a sequence can have.
+
+        Parameters
+        ----------
+        tokens : iterable of tokens
+
+        Returns
+        -------
+        Vocabulary
+        """
+        every = {*self.tokens, *filter(self._can_be_written, tokens)}
+        return replace(self, tokens=tuple(sorted(every, key=canonical_rank)))
 
     @property
     def n_choices(self) -> int:

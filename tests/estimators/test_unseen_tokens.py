@@ -61,6 +61,15 @@ def test_unseen_letters_are_copied(model):
     assert quietly(model.score, UNSEEN, PREFIXED) > 0.8
 
 
+@pytest.mark.parametrize("network", [AnalogyScorer(), NETWORKS["transformer"][0]])
+def test_tokens_that_only_inputs_had_are_copied(network):
+    # "noun: job" may be asked where j was only seen in "adj: tall".
+    model = fitted(network, 200, [f"z:{x}" for x in TRAIN], [with_prefix(x) for x in TRAIN])
+    words = [x for x in strings(60, "abcdz", 1) if "z" in x]
+    predicted = model.predict([f"z:{x}" for x in words])
+    assert mean_f1([with_prefix(x) for x in words], predicted) > 0.9
+
+
 def test_the_warning_counts_once_per_call(model):
     with pytest.warns(UnseenTokenWarning) as caught:
         model.predict(["ab", "xa", "xyx"])

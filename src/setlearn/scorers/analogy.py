@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize
 from scipy.special import expit
-from sklearn.linear_model import LogisticRegression
 
 from setlearn.errors import ParameterError
 from setlearn.nodes import BoolArray, FloatArray, IntArray
@@ -43,6 +42,13 @@ MOST_HELD_OUT = 1600
 """Samples on which the weights of evidence are learned."""
 
 DECIMALS = 10
+
+PENALTIES = (300.0, 30.0, 3.0)
+"""Of the distance between the weights of evidence and those that are used where none are learned:
+with some dozens of samples, weights that are learned freely may do harm."""
+
+N_PARTS = 5
+"""Of samples, for choosing the penalty by cross-validation."""
 
 LEAST_SAMPLES = 8
 """With fewer samples the weights are not learned."""
@@ -214,12 +220,14 @@ class AnalogyScorer(ListingScorer):
 
     def _samples(self, inputs: list[Numbers], labels: sparse.csr_array) -> Samples:
         """Training samples with all that evidence is computed from."""
-        drops = []
+        drops, paradigms = [], []
         for row, x in enumerate(inputs):
-            used = labels.indices[labels.indptr[row] : labels.indptr[row + 1]].tolist()
+            used = sorted(labels.indices[labels.indptr[row] : labels.indptr[row + 1]].tolist())
             made = [(k, self.layout_.apply(self.operations_[k], x)) for k in used]
-            used_keys = (drop_key(k, result[1]) for k, result in made if result is not None)
-            drops.append(array("Q", used_keys))
+            keys = [(r[0], drop_key(k, r[1])) for k, r in made if r is not None]
+            drops.append(array("Q", (key for _, key in keys)))
+            # Of several operations that explain an element, the most frequent one comes first.
+            paradigms.append(array("Q", dict(reversed(keys)).values()))
         answers = [
             tuple(token for part in operation if isinstance(part, Add) for token in part.tokens)
             if all(isinstance(part, Add) for part in operation)
@@ -228,7 +236,9 @@ class AnalogyScorer(ListingScorer):
         ]
         places = Substitution.places(inputs)
         has_roles = TokenRoles.apply_to(inputs, labels, answers)
-        return Samples(inputs, self._keys(inputs), labels, drops, answers, places, has_roles)
+        return Samples(
+            inputs, self._keys(inputs), labels, drops, paradigms, answers, places, has_roles
+        )
 
     def _learned_weights(
         self, samples: Samples, sets: list[frozenset[Numbers]], rng: np.random.RandomState
@@ -247,7 +257,10 @@ class AnalogyScorer(ListingScorer):
         outcomes = np.array(right)
         if min(outcomes.sum(), (~outcomes).sum()) < LEAST_OUTCOMES:
             return _shifted(samples.default_weights(), np.concatenate(features), outcomes)
-        return _logistic_weights(np.concatenate(features), outcomes)
+        size = [len(values) for values in features]
+        sample = np.repeat(np.arange(len(size)), size)
+        prior = samples.default_weights()
+        return _logistic_weights(np.concatenate(features), outcomes, sample, prior)
 
     def _gathered(
         self, evidence: Evidence, inputs: Sequence[Numbers], keys: Sequence[InputKeys]
@@ -310,10 +323,41 @@ def _shifted(weights: FloatArray, features: FloatArray, right: BoolArray) -> Flo
     return np.append(weights[:-1], shift)
 
 
-def _logistic_weights(features: FloatArray, right: BoolArray) -> FloatArray:
-    """The weights of a logistic regression, the last one of the constant 1."""
+def _logistic_weights(
+    features: FloatArray, right: BoolArray, sample: IntArray, prior: FloatArray
+) -> FloatArray:
+    """The weights of a logistic regression, as near to prior ones as cross-validation says."""
     mean, spread = features.mean(axis=0), features.std(axis=0)
     spread[spread < 1e-6] = 1.0
-    model = LogisticRegression(C=1.0, max_iter=2000).fit((features - mean) / spread, right)
-    weights = model.coef_[0] / spread
-    return np.append(weights, model.intercept_[0] - mean @ weights)
+    scaled = np.column_stack([(features - mean) / spread, np.ones(len(features))])
+    usual = np.append(prior[:-1] * spread, prior[-1] + mean @ prior[:-1])
+    signed = np.where(right, 1.0, -1.0)
+    fold = sample % N_PARTS
+
+    def loss_on_others(penalty: float) -> float:
+        loss = 0.0
+        for part in range(N_PARTS):
+            own, other = fold == part, fold != part
+            weights = _near_weights(scaled[other], signed[other], usual, penalty)
+            loss += np.logaddexp(0, -signed[own] * (scaled[own] @ weights)).sum()
+        return loss
+
+    found = _near_weights(scaled, signed, usual, min(PENALTIES, key=loss_on_others))
+    weights = found[:-1] / spread
+    return np.append(weights, found[-1] - mean @ weights)
+
+
+def _near_weights(
+    features: FloatArray, signed: FloatArray, usual: FloatArray, penalty: float
+) -> FloatArray:
+    """The weights with the least log loss plus a penalty on their distance from usual ones."""
+
+    def loss(weights: FloatArray) -> tuple[float, FloatArray]:
+        margin, excess = signed * (features @ weights), weights - usual
+        gradient = penalty * excess - (signed * expit(-margin)) @ features
+        return np.logaddexp(0, -margin).sum() + penalty * excess @ excess / 2, gradient
+
+    found: FloatArray = minimize(
+        loss, usual, jac=True, method="L-BFGS-B", options={"maxiter": 2000}
+    ).x
+    return found

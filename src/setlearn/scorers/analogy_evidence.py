@@ -33,6 +33,9 @@ __all__ = [
 RARE = 0.05
 """The count that is added to each operation: that of one never seen."""
 
+LESS = 0.5
+"""The smoothing of paradigms, as a share of that of single operations."""
+
 MOST_RIDGE_SAMPLES = 3000
 MOST_RIDGE_OPERATIONS = 512
 
@@ -170,6 +173,7 @@ class Samples:
     keys: list[InputKeys]
     labels: sparse.csr_array  # (n_samples, n_operations)
     drops: list[Keys]  # for each sample, the `drop_key` of the operations that it uses
+    paradigms: list[Keys]  # of them, one for each element of the sample
     answers: list[Numbers]  # for each operation the tokens it adds if it copies nothing, or ()
     places: tuple[int, ...]  # the positions whose tokens are compared
     has_roles: bool  # whether the roles of tokens are compared
@@ -185,13 +189,14 @@ class Samples:
             [self.keys[i] for i in numbers],
             self.labels[rows],
             [self.drops[i] for i in numbers],
+            [self.paradigms[i] for i in numbers],
             self.answers,
             self.places,
             self.has_roles,
         )
 
     def default_weights(self) -> FloatArray:
-        """Weights of evidence where none are learned: the share among inputs with the same ending.
+        """Weights of evidence where none are learned: only what similar samples do counts.
 
         Returns
         -------
@@ -256,7 +261,7 @@ class Evidence:
             Ridge.fit([key.features for key in keys], labels, penalty, rng),
             Substitution.fit(samples.inputs, labels, constants, samples.places),
             roles,
-            Paradigms.fit(samples.drops, [key.chains[0] for key in keys], smoothing),
+            Paradigms.fit(samples.paradigms, [key.chains[0] for key in keys], LESS * smoothing),
             labels.sum(axis=0).astype(np.float64),
             drop_keys,
             drop_count,
@@ -330,8 +335,8 @@ class Evidence:
         together = logits(self.paradigms.shares(chain, keys))
         columns = np.column_stack(
             [
-                *(score[operation] for score in scores),
                 np.where(np.isnan(together), scores[0][operation], together),
+                *(score[operation] for score in scores),
                 np.where(constant, 0.0, usual),
                 (dropped > 0) | constant,
             ]
@@ -344,7 +349,8 @@ class Evidence:
 
     @property
     def _rare(self) -> int:
-        return len(self.chains) + 1
+        """The column of how rare an operation is."""
+        return len(self.chains) + 2
 
 
 def logits(shares: FloatArray) -> FloatArray:

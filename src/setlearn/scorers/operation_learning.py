@@ -95,7 +95,10 @@ def learn_operations(
             recurs.update(way for way, operation in enumerate(ways) if support[operation] > 1)
 
     def best_way(ways: list[Operation]) -> Operation:
-        return max(enumerate(ways), key=lambda w: (support[w[1]], recurs[w[0]], -w[0]))[1]
+        def value(way: tuple[int, Operation]) -> tuple[int, ...]:
+            return support[way[1]], -_distance(way[1]), recurs[way[0]], -way[0]
+
+        return max(enumerate(ways), key=value)[1]
 
     constants: Counter[Operation] = Counter((Add(y),) for elements in Y for y in elements)
     chosen = []
@@ -253,6 +256,12 @@ class _Anchors:
         if abs(position - place) > REACH or anchor.position(x) != place:
             return None
         return anchor.shifted(position - place)
+
+
+def _distance(operation: Operation) -> int:
+    """How far the positions of an operation are from the places that they are counted from."""
+    copies = (part for part in operation if isinstance(part, Copy))
+    return sum(abs(anchor.offset) for copy in copies for anchor in copy)
 
 
 def _near(base: int, token: int, nth: int, offset: int) -> Iterator[Anchor]:
