@@ -25,7 +25,9 @@ from benchmarks.sequence_data import DATA_SETS, ROOT
 from benchmarks.sequence_systems import SYSTEMS, SYSTEMS_OF
 
 RESULTS = ROOT / "benchmarks" / "results" / "real_sequences.json"
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "LOKY_MAX_CPU_COUNT"), "1"
+)
 NAMES_OF_A_CELL = ("split", "data", "system", "seed")
 
 GOALS = {

@@ -47,6 +47,16 @@ def start_child(folder, result, pause):
     return subprocess.Popen([sys.executable, "-c", CHILD, *arguments], env=environment)
 
 
+ENDS_EARLY = TrainingPlan(
+    batch_size=16,
+    learning_rate=0.01,
+    max_steps=300,
+    evaluate_every=5,
+    schedule="one-cycle",
+    enough=-2.5,
+)
+
+
 class TestCheckpoint:
     def test_a_killed_run_resumes_to_the_same_weights(self, tmp_path):
         folder, result = tmp_path / "run", tmp_path / "result.safetensors"
@@ -75,16 +85,17 @@ class TestCheckpoint:
         with safe_open(result, framework="pt") as resumed:
             assert resumed.metadata()["steps"] == str([row["step"] for row in history])
 
-    def test_stopping_between_epochs_changes_nothing(self, tmp_path):
+    @pytest.mark.parametrize("plan", [None, ENDS_EARLY])
+    def test_stopping_between_epochs_changes_nothing(self, tmp_path, plan):
         """Every epoch is a fine place to be stopped, not only the one the kill found."""
 
         class StopError(Exception):
             pass
 
-        whole = line_trainer()
+        whole = line_trainer(plan)
         whole.fit()
-        for _ in range(40):
-            trainer = line_trainer(checkpoint=tmp_path)
+        for _ in range(80):
+            trainer = line_trainer(plan, checkpoint=tmp_path)
             epoch, left = trainer._epoch, [2]
 
             def one_then_stop(tick, epoch=epoch, left=left):
@@ -189,7 +200,7 @@ class TestCheckpoint:
             line_trainer(checkpoint=tmp_path).fit()
 
     def test_a_format_of_the_future_is_told(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(training, "CHECKPOINT_FORMAT", 3)
+        monkeypatch.setattr(training, "CHECKPOINT_FORMAT", 4)
         line_trainer(checkpoint=tmp_path).fit()
         monkeypatch.undo()
         with pytest.raises(DataError, match="format 3"):

@@ -49,6 +49,17 @@ class TestFit:
         assert_same_weights(weights_of(trainer), seen[1])
         assert not trainer.network.training
 
+    def test_a_schedule_ends_soon_after_two_scores_that_are_enough(self):
+        merits = iter([1.0] * 15 + [0.9] + [1.0] * 2 + [0.5] * 22)
+        plan = TrainingPlan(
+            batch_size=50, max_steps=80, evaluate_every=2, schedule="one-cycle", enough=0.95
+        )
+        trainer = line_trainer(plan, evaluate=lambda: next(merits))
+        history = trainer.fit()
+        # Enough at steps 34 and 36; then a tenth of the steps, in which the rate falls to zero.
+        assert [epoch["step"] for epoch in history] == list(range(2, 46, 2))
+        assert trainer._optimizer.param_groups[0]["lr"] < 0.1 * plan.learning_rate
+
     def test_evaluation_is_in_eval_mode_without_gradients(self):
         def merit():
             assert not trainer.network.training

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, cpu_count, delayed
 from sklearn.base import clone
 
 from setlearn.errors import ParameterError
@@ -46,6 +47,10 @@ SMALL_TRANSDUCER = {"width": 96, "layers": 1}
 
 MOST_FOR_TREES = 20_000
 """With more samples, trees would be grown on too small a part of them."""
+
+MANY = 1000
+"""From this number of samples on, fast scorers are fitted beside the network: for fewer, starting
+a process takes as long."""
 
 SHORT = 0.4
 """Outputs whose length is a smaller share of that of their inputs are short."""
@@ -120,16 +125,31 @@ class Mixture(ScorerSource):
         self, problem: SequenceProblem, split: SampleSplit, rng: np.random.RandomState
     ) -> FittedScorer:
         """Fit all parts on the same samples, then the pool on the others."""
-        fitted = [
-            part.fit(replace(problem, training=training), split, rng)
-            for part, training in zip(self.parts, self._trainings(problem.training), strict=True)
-        ]
+        fitted = self._fitted_parts(problem, split, rng)
         judge = MixtureScorer([part.judge for part in fitted], problem.bounds)
         left = judge.fit_pool(*problem.part(split.held_out))
         scorer = MixtureScorer([fitted[k].scorer for k in left], problem.bounds, judge.pool)
         history = [{**epoch, "part": k} for k, part in enumerate(fitted) for epoch in part.history]
         unfinished = next((part.unfinished for part in fitted if part.unfinished), None)
         return FittedScorer(scorer, history, judge, unfinished)
+
+    def _fitted_parts(
+        self, problem: SequenceProblem, split: SampleSplit, rng: np.random.RandomState
+    ) -> list[FittedScorer]:
+        """Fit each part: the fast ones in a process of their own, if there is a core to spare."""
+        parts = [
+            (part, replace(problem, training=training))
+            for part, training in zip(self.parts, self._trainings(problem.training), strict=True)
+        ]
+        n_fast = sum(part.fits_fast for part in self.parts)
+        has_both = 0 < n_fast < len(parts)
+        is_worth_it = has_both and len(problem.X) >= MANY and cpu_count() > 1
+        # With one job, a generator computes nothing before it is asked.
+        in_background = Parallel(n_jobs=2 if is_worth_it else 1, return_as="generator")
+        fast = in_background([delayed(_fit_all)([p for p in parts if p[0].fits_fast], split, rng)])
+        others = iter(_fit_all([p for p in parts if not p[0].fits_fast], split, rng))
+        fitted_fast = iter(next(fast))
+        return [next(fitted_fast if part.fits_fast else others) for part in self.parts]
 
     def _trainings(self, training: Training) -> list[Training]:
         """The training of each part; networks share the time, and have folders of their own."""
@@ -145,6 +165,14 @@ class Mixture(ScorerSource):
                 own["checkpoint"] = Path(training.checkpoint) / f"part-{k}"
             trainings.append(clone(training).set_params(**own))
         return trainings
+
+
+def _fit_all(
+    parts: Sequence[tuple[ScorerSource, SequenceProblem]],
+    split: SampleSplit,
+    rng: np.random.RandomState,
+) -> list[FittedScorer]:
+    return [part.fit(problem, split, rng) for part, problem in parts]
 
 
 class SuitedScorer(ScorerSource):

@@ -51,7 +51,7 @@ __all__ = ["SequencePredictor", "check_targets", "rule_data"]
 MOST_TOGETHER = 256
 """Samples that are generated together; more would not be faster."""
 
-MOST_PREFIXES = 65_536
+MOST_PREFIXES = 131_072
 """Prefixes that all samples generated together may have, which keeps memory flat."""
 
 

@@ -44,11 +44,17 @@ PASSES = 5
 TRIED_STEPS = 200
 """Steps that show which of several networks suits the data best."""
 
-EVALUATIONS = 20
-"""How often such a training is evaluated."""
+EVALUATIONS = 40
+"""How often such a training is evaluated, if it does not end early."""
 
 HELD_OUT = (0.1, 0.2)
 """The least and the largest share of samples that is held out if something is learned from them."""
+
+SOLVED = 1 - 1e-5
+"""The held-out score of a network that makes no error and is sure of it, with a loss below 0.1."""
+
+LEAST_TO_JUDGE = 100
+"""Held-out samples that show that a network makes no error, at least."""
 
 ENOUGH_HELD_OUT = (100, 1000)
 """If the least share is more than the first number, it is enough; more than the second is never
@@ -181,6 +187,14 @@ class ScorerSource(ABC):
         """Whether training goes in steps, takes time, and can be resumed and continued."""
         return False
 
+    @property
+    def fits_fast(self) -> bool:
+        """Whether fitting is so fast that it is done twice: without the held-out samples, and with.
+
+        Such a source uses no random numbers but its own.
+        """
+        return False
+
     @abstractmethod
     def fit(
         self, problem: SequenceProblem, split: SampleSplit, rng: np.random.RandomState
@@ -238,7 +252,7 @@ class NewNetwork(ScorerSource):
         from setlearn.estimators.sequence_training import SequenceTraining, new_scorer
 
         training = problem.training
-        plan = self._training_plan(training, len(problem.X))
+        plan = self._training_plan(training, split)
         reader = self._reader(problem)
         inputs = reader.read(problem.X)
         scorer = new_scorer(
@@ -288,7 +302,7 @@ class NewNetwork(ScorerSource):
         -------
         float
         """
-        steps = self._training_plan(problem.training, len(problem.X)).max_steps
+        steps = self._training_plan(problem.training, split).max_steps
         short = {"max_steps": min(steps, TRIED_STEPS), "evaluate_every": TRIED_STEPS}
         training = clone(problem.training).set_params(**short, checkpoint=None, verbose=False)
         tried = self.fit(replace(problem, training=training), split, rng)
@@ -300,17 +314,19 @@ class NewNetwork(ScorerSource):
         suited = getattr(self.recipe, "suited_training", None)
         return training.plan(suited or network_named("lstm").suited_training)
 
-    def _training_plan(self, training: Training, n_samples: int) -> TrainingPlan:
+    def _training_plan(self, training: Training, split: SampleSplit) -> TrainingPlan:
         """The plan that also suits the data."""
         plan = self._suited_plan(training)
         if plan.schedule == "constant":
             return plan
-        # Nothing stops such a training early, so it must be long enough for the data.
+        # Such a training must be long enough for the data; it ends early only if all is right.
         if training.max_steps is None:
             per_root = getattr(self.recipe, "steps_per_root", NetworkRecipe.steps_per_root)
+            n_samples = len(split.train) + len(split.held_out)
             by_root = round(per_root * math.sqrt(n_samples))
             steps = max(by_root, plan.steps_for(PASSES, n_samples))
-            plan = replace(plan, max_steps=steps)
+            enough = SOLVED if len(split.held_out) >= LEAST_TO_JUDGE else math.inf
+            plan = replace(plan, max_steps=steps, enough=enough)
         if training.evaluate_every is None:
             plan = replace(plan, evaluate_every=max(plan.max_steps // EVALUATIONS, 1))
         return plan
@@ -344,6 +360,11 @@ class PassedScorer(ScorerSource):
         return bool(getattr(self.scorer, "gives_marginals", False))
 
     @property
+    def fits_fast(self) -> bool:
+        """What the scorer says of itself."""
+        return self.learns and bool(getattr(self.scorer, "fits_fast", False))
+
+    @property
     def learns(self) -> bool:
         """Whether the scorer has something to learn, and has not learned it yet."""
         return hasattr(self.scorer, "fit") and not _is_fitted(self.scorer)
@@ -356,7 +377,7 @@ class PassedScorer(ScorerSource):
             passed = InjectedScorer.for_inputs(self.scorer, problem.vocabulary, problem.X)
             return FittedScorer(passed, [], passed)
         scorer = judge = self._fitted(problem, split.train)
-        if getattr(self.scorer, "fits_fast", False) and len(split.held_out):
+        if self.fits_fast and len(split.held_out):
             scorer = self._fitted(problem, np.arange(problem.trie.n_samples))
         return FittedScorer(scorer, [], judge)
 

@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 CHECKPOINT_NAME = "checkpoint.safetensors"
-CHECKPOINT_FORMAT = 2
+CHECKPOINT_FORMAT = 3
 
 MOST_DIFFERENCES = 3
 

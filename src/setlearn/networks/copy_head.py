@@ -22,7 +22,7 @@ __all__ = ["CopyHead", "Spans"]
 class Spans:
     """What the copy head keeps of the inputs."""
 
-    keys: Tensor  # (b, positions, 4d)
+    keys: Tensor  # (b, 4, positions, d)
     continues: Tensor  # (b, positions, positions): how well the first and the last of a span fit
     ends: Tensor  # (b, positions, positions): the same, for spans with which a sequence ends
 
@@ -40,7 +40,7 @@ class Spans:
         Spans
         """
         return Spans(
-            self.keys[:, :n_positions].index_select(0, rows),
+            self.keys[:, :, :n_positions].index_select(0, rows),
             self.continues[:, :n_positions, :n_positions].index_select(0, rows),
             self.ends[:, :n_positions, :n_positions].index_select(0, rows),
         )
@@ -80,7 +80,8 @@ class CopyHead(nn.Module):
         first = (self.first(x) * self.width**-0.5).chunk(2, dim=-1)
         last = self.last(x).chunk(2, dim=-1)
         continues, ends = (a @ b.mT for a, b in zip(first, last, strict=True))
-        return Spans(self.key(x), continues, ends)
+        keys = self.key(x).unflatten(-1, (4, self.width)).transpose(1, 2).contiguous()
+        return Spans(keys, continues, ends)
 
     def forward(
         self,
@@ -111,8 +112,7 @@ class CopyHead(nn.Module):
         Tensor of shape (n, n_choices)
         """
         query = grid.arrange(self.query(x).view(len(x), 4, self.width)).transpose(1, 2)
-        key = spans.keys.view(*spans.keys.shape[:2], 4, self.width).permute(0, 2, 3, 1)
-        scores = grid.flatten((query @ key).transpose(1, 2)) * self.width**-0.5
+        scores = grid.flatten((query @ spans.keys.mT).transpose(1, 2)) * self.width**-0.5
         here, at_start, end_here, end_at_start = scores.unbind(1)  # each (n, positions)
         relation = BIAS_UNIT * self.relation[pointers.relation] + self.bias
         continues = _of_stretches(at_start, spans.continues, grid.sample, pointers.start)

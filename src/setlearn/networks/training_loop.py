@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import asdict
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Required, TypedDict, cast
 
 import torch
@@ -30,7 +29,7 @@ from setlearn.parameter_checks import check_count
 from setlearn.progress import progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 
@@ -39,7 +38,13 @@ __all__ = ["Epoch", "Trainer"]
 SAVE_EVERY = 100
 """Steps between checkpoints: a crash costs some seconds of work."""
 
-LENGTH = ("max_steps", "max_seconds", "evaluate_every", "patience")
+ENDING = 0.1
+"""The share of its steps with which a schedule is ended that has reached enough."""
+
+LEAST_EVALUATIONS = 16
+"""Evaluations before that. A history should show how a training went."""
+
+LENGTH = ("max_steps", "max_seconds", "evaluate_every", "patience", "enough")
 """What may change when a run is resumed. A schedule is stretched: the learning rate goes on with
 that of the longer schedule at the same step."""
 
@@ -66,7 +71,8 @@ class Trainer:
     """Trains one network: fit → epoch → step.
 
     An epoch is the training between two evaluations. All randomness comes from ``seed``: the order
-    of the rows from a separate generator, and dropout from torch's global one, which is restored.
+    of the rows in each pass from its number, and dropout from torch's global generator, which is
+    restored.
     The network ends in eval mode; with ``evaluate``, it has the weights with the best held-out
     score.
 
@@ -145,15 +151,15 @@ class Trainer:
         self._parameters = [p for p in network.parameters() if p.requires_grad]
         self._device = next((p.device for p in network.parameters()), CPU)
         self._optimizer = _optimizer(self._parameters, plan)
-        self._row_order = torch.Generator().manual_seed(self.seed)
+        self._batches: list[Tensor] = []  # of this pass over the rows
         self._step_count = 0
         self._seconds_before = 0.0  # of the runs that a checkpoint continues
         self._started = time.perf_counter()
         self._best_score = -math.inf
         self._best_weights: Weights = {}
         self._stale = 0  # evaluations since the best one
+        self._ending: tuple[int, float] | None = None  # the step and the share where it began
         self._losses: list[float] = []  # of the steps of this epoch
-        self._order_before = self._row_order.get_state()  # the generator before this epoch
 
     def fit(self) -> list[Epoch]:
         """Train to the end, starting from the checkpoint if there is one; return the history."""
@@ -167,6 +173,7 @@ class Trainer:
             ) as tick:
                 while not self._is_finished():
                     self.history.append(self._epoch(tick))
+                    self._end_if_enough()
                     self._save()
         if self._best_weights and self.plan.schedule == "constant":
             # Otherwise the learning rate has fallen to zero, which leaves the best weights last.
@@ -178,21 +185,34 @@ class Trainer:
         stops_early = self.plan.schedule == "constant" and self._stale >= self.plan.patience
         return self._share_done() >= 1 or stops_early
 
+    def _end_if_enough(self) -> None:
+        """Begin the end of a schedule if the last two held-out scores are enough."""
+        is_early = len(self.history) < LEAST_EVALUATIONS
+        if self._ending is not None or self.plan.schedule != "one-cycle" or is_early:
+            return
+        scores = [epoch["held_out"] for epoch in self.history[-2:]]
+        if all(score is not None and score >= self.plan.enough for score in scores):
+            self._ending = self._step_count, self._share_done()
+
     def _share_done(self) -> float:
         """How much of the training is done: of its steps or of its time, whichever is more."""
         seconds = self._seconds_before + time.perf_counter() - self._started
-        return max(self._step_count / self.plan.max_steps, seconds / self.plan.max_seconds)
+        share = max(self._step_count / self.plan.max_steps, seconds / self.plan.max_seconds)
+        if self._ending is None:
+            return share
+        step, before = self._ending
+        ended = (self._step_count - step) / (ENDING * self.plan.max_steps)
+        return max(share, before + (1 - before) * ended)
 
     def _epoch(self, tick: Callable[[str], None]) -> Epoch:
         started = time.perf_counter()
         progress_text = _progress_text(self.history[-1]) if self.history else ""
         self.network.train()
-        first_step = self._step_count - len(self._losses)
-        self._order_before = self._row_order.get_state()
-        # If the epoch was interrupted, the batches that were done are drawn again and skipped.
-        batches = islice(self._batches(), len(self._losses), self.plan.max_steps - first_step)
-        for rows in batches:
-            self._losses.append(self._step(rows))
+        # An epoch that was interrupted has some steps already.
+        first = self._step_count - len(self._losses)
+        last = min(first + self.plan.steps_per_epoch(self.n_rows), self.plan.max_steps)
+        while self._step_count < last:
+            self._losses.append(self._step(self._rows()))
             tick(progress_text)
             if self._share_done() >= 1:
                 break
@@ -200,7 +220,6 @@ class Trainer:
                 self._save()
         figures = self._evaluate()
         losses, self._losses = self._losses, []
-        self._order_before = self._row_order.get_state()
         epoch = {
             "epoch": len(self.history) + 1,
             "step": self._step_count,
@@ -211,10 +230,15 @@ class Trainer:
         }
         return cast(Epoch, epoch)
 
-    def _batches(self) -> Iterator[Tensor]:
-        for _ in range(self.plan.passes_per_epoch(self.n_rows)):
-            order = torch.randperm(self.n_rows, generator=self._row_order)
-            yield from torch.split(order, self.plan.batch_size)
+    def _rows(self) -> Tensor:
+        """The rows of the next step. Each pass sees all rows once, in an order of its own."""
+        size = self.plan.batch_size
+        number, place = divmod(self._step_count, -(-self.n_rows // size))
+        if place == 0 or not self._batches:
+            generator = torch.Generator().manual_seed(self.seed + number)
+            order = torch.randperm(self.n_rows, generator=generator)
+            self._batches = list(torch.split(order, size))
+        return self._batches[place]
 
     def _step(self, rows: Tensor) -> float:
         self._optimizer.zero_grad()
@@ -275,7 +299,6 @@ class Trainer:
             **with_prefix("network", self.network.state_dict()),
             **with_prefix("best", self._best_weights),
             **with_prefix("rng", rng_states(self._device)),
-            "row_order": self._order_before,
         }
         for index, moments in state.items():
             tensors |= with_prefix(f"optimizer/{index}", moments)
@@ -288,6 +311,7 @@ class Trainer:
             "losses": self._losses,
             "best_score": self._best_score,
             "stale": self._stale,
+            "ending": self._ending,
         }
         write_checkpoint(self.checkpoint, tensors, about)
 
@@ -304,11 +328,11 @@ class Trainer:
         self.network.load_state_dict(without_prefix("network", tensors))
         self._best_weights = without_prefix("best", tensors)
         self._best_score, self._stale = about["best_score"], about["stale"]
+        self._ending = None if about["ending"] is None else tuple(about["ending"])
         self.history = about["history"]
         self._step_count, self._losses = about["step"], about["losses"]
         self._seconds_before = about["seconds"]
         self._load_optimizer(without_prefix("optimizer", tensors))
-        self._row_order.set_state(tensors["row_order"])
         set_rng_states(without_prefix("rng", tensors), self._device)
 
     def _load_optimizer(self, tensors: Weights) -> None:

@@ -46,7 +46,8 @@ class Training(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no ty
     max_seconds : float, optional
         The time after which training ends at the latest. A schedule fits into it.
     evaluate_every : int, optional
-        The number of steps between evaluations, rounded up to whole passes over the samples.
+        The number of steps between evaluations. If training may stop early, it is rounded up to
+        whole passes over the samples.
     patience : int, optional
         Evaluations without improvement before training stops. Not used by "one-cycle".
     schedule : {"constant", "one-cycle"}, optional
@@ -117,7 +118,7 @@ class Training(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no ty
         ParameterError
             If a number is out of range.
         """
-        names = TrainingPlan.__dataclass_fields__
+        names = TrainingPlan.__dataclass_fields__.keys() & self.get_params(deep=False).keys()
         given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         suits = {name: value for name, value in suited.items() if name != "validation"}
         return TrainingPlan(**{**suits, **given})
@@ -149,6 +150,9 @@ class Training(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no ty
 class TrainingPlan:
     """A training with every number known. The parameters are those of `Training`.
 
+    ``enough`` is a held-out score. A "one-cycle" training that has it at two evaluations in a row
+    is ended with a tenth of its steps, in which the learning rate falls as usual.
+
     Examples
     --------
     >>> TrainingPlan(batch_size=15).learning_rate
@@ -168,6 +172,7 @@ class TrainingPlan:
     evaluate_every: int = 50
     patience: int = 10
     schedule: Schedule = "constant"
+    enough: float = math.inf
 
     def __post_init__(self) -> None:
         for name in ("batch_size", "max_steps", "evaluate_every", "patience"):
@@ -216,10 +221,15 @@ class TrainingPlan:
         """
         return passes * math.ceil(n_rows / self.batch_size)
 
-    def passes_per_epoch(self, n_rows: int) -> int:
-        """The number of passes over all rows between two evaluations."""
-        steps_per_pass = math.ceil(n_rows / self.batch_size)
-        return math.ceil(self.evaluate_every / steps_per_pass)
+    def steps_per_epoch(self, n_rows: int) -> int:
+        """The number of steps between two evaluations.
+
+        A training that may stop early is evaluated only at the end of a pass over all rows.
+        """
+        if self.schedule == "one-cycle":
+            return self.evaluate_every
+        steps_per_pass = self.steps_for(1, n_rows)
+        return steps_per_pass * math.ceil(self.evaluate_every / steps_per_pass)
 
 
 class TrainsNetwork:
