@@ -15,6 +15,8 @@ says what is wrong, which value was received, and what to do. All warnings are a
 ``SetlearnWarning``.
 """
 
+import sys
+import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
@@ -34,6 +36,7 @@ __all__ = [
     "UnknownLabelWarning",
     "UnseenTokenWarning",
     "UntrustedModelError",
+    "warn_user",
 ]
 
 
@@ -149,3 +152,16 @@ class TruncationWarning(SetlearnWarning):
     def __init__(self, message: str, samples: Sequence[int] = ()) -> None:
         super().__init__(message)
         self.samples = tuple(samples)
+
+
+def warn_user(warning: Warning) -> None:
+    """Warn, as of the line outside of setlearn that called it.
+
+    Parameters
+    ----------
+    warning : Warning
+    """
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("setlearn."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(warning, stacklevel=level)

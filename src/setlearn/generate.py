@@ -16,6 +16,16 @@ from setlearn.trie import END, Sequences, Trie
 __all__ = ["Bounds", "Generated", "GrownLevel", "generate"]
 
 
+MOST_TOGETHER = 256
+"""Samples that are generated together; more would not be faster."""
+
+MOST_PREFIXES = 131_072
+"""Prefixes that all samples generated together may have, which keeps memory flat."""
+
+MOST_SCORES = 32_000_000
+"""Scores of choices at one length that all of them may have: 256 MB."""
+
+
 @savable()
 @dataclass(frozen=True, slots=True)
 class Bounds:
@@ -34,6 +44,11 @@ class Bounds:
     def width(self) -> int:
         """How many prefixes of each length a sample may have."""
         return max(self.max_nodes // (self.max_length + 1), 1)
+
+    def together(self, n_choices: int) -> int:
+        """How many samples can be generated together in bounded memory."""
+        by_scores = MOST_SCORES // (self.width * n_choices)
+        return max(min(MOST_TOGETHER, MOST_PREFIXES // self.max_nodes, by_scores), 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,6 +112,7 @@ def generate(
     """
     step = scorer.start(X)
     n_samples = len(step.nodes)
+    cut_off_before = np.zeros(n_samples, bool) if step.truncated is None else step.truncated
     prefix = np.empty((n_samples, 0), dtype=np.intp)
     # The node of the known trees that each prefix has reached, or -1.
     known_node: IntArray = np.empty(0, np.intp) if known is None else known.roots
@@ -132,7 +148,8 @@ def generate(
         prefix = np.column_stack([prefix[parent], token])
         if known is not None:
             known_node = known.child(known_node[parent], token)
-    return _gather(closed, best_cut_off, bounds.max_size, rule, known)
+    grown = _gather(closed, best_cut_off, bounds.max_size, rule, known)
+    return replace(grown, truncated=grown.truncated | cut_off_before)
 
 
 def _with_known(nodes: Nodes, known: Trie | None, known_node: IntArray) -> Nodes:

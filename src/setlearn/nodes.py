@@ -275,10 +275,15 @@ class Nodes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """What a scorer returns: scored choice points, and the states to continue from."""
+    """What a scorer returns: scored choice points, and the states to continue from.
+
+    A scorer that searches by itself says with its first step for which samples it was cut off at
+    a limit.
+    """
 
     nodes: Nodes
     state: Any = None
+    truncated: BoolArray | None = None  # (n_samples,)
 
 
 def check_positive(nodes: Nodes, positive: Mask) -> None:

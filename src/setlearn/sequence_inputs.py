@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -22,6 +23,7 @@ __all__ = [
     "TokenReader",
     "is_numeric",
     "learn_inputs",
+    "sample_keys",
     "stand_ins_of",
     "token_lists",
     "unseen_tokens",
@@ -274,6 +276,24 @@ def _share_of_copied(
             n_tokens += len(tokens)
             n_copied += sum(token in of_input for token in tokens)
     return n_copied / max(n_tokens, 1)
+
+
+def sample_keys(X: Any) -> IntArray:
+    """One number per input, by which it is recognised in other data.
+
+    Parameters
+    ----------
+    X : list of inputs, or a numeric array
+
+    Returns
+    -------
+    array of int64, shape (n_samples,)
+    """
+    coded = (
+        np.asarray(x, dtype=np.float64).tobytes() if is_numeric(X) else repr(x).encode() for x in X
+    )
+    digests = b"".join(hashlib.blake2b(sample, digest_size=8).digest() for sample in coded)
+    return np.frombuffer(digests, dtype=">i8").astype(np.int64)
 
 
 def unseen_tokens(X: Any, vocabulary: Vocabulary) -> list[tuple[Hashable, ...]]:

@@ -38,6 +38,13 @@ class Sequences:
         tokens = np.array([token for sequence in flat for token in sequence], dtype=np.intp)
         return cls(sample.astype(np.intp), length, tokens)
 
+    def part(self, rows: IntArray) -> Sequences:
+        """Return some of the sequences."""
+        length = self.length[rows]
+        start = (np.cumsum(self.length) - self.length)[rows]
+        place = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
+        return Sequences(self.sample[rows], length, self.tokens[np.repeat(start, length) + place])
+
     def padded(self) -> IntArray:
         """Return one row per sequence, (m, longest), filled up with END."""
         inside = np.arange(self.length.max(initial=0)) < self.length[:, None]

@@ -7,7 +7,7 @@ import pytest
 
 import setlearn
 from setlearn import SequenceSetGenerator
-from setlearn.errors import ParameterError
+from setlearn.errors import DataError, ParameterError, TruncationWarning
 from setlearn.estimators.mixture_scorer import MixtureScorer
 from setlearn.estimators.mixture_source import SuitedScorer, _Shape
 from setlearn.generate import Bounds
@@ -19,7 +19,7 @@ from setlearn.trie import END
 from setlearn.vocabulary import Tokeniser, Vocabulary
 from tests.table_scorer import TableScorer
 
-FREE = Bounds(3, 10**9, 10**9)
+FREE = Bounds(max_length=5, max_size=1000, max_nodes=10_000)
 QUICK = Training(max_steps=20, evaluate_every=20, verbose=False)
 SMALL = Transducer(width=16, heads=2, layers=1)
 
@@ -53,7 +53,7 @@ def path_probability(scorer, sample, sequence):
 def test_all_that_a_part_finds_is_scored_by_all(tables):
     mixture = MixtureScorer(tables, FREE)
     X = ["x"] * 4
-    candidates, scores = mixture.candidates(X)
+    candidates, scores, _ = mixture._candidates(X)
     ends = np.cumsum(candidates.length)
     for part, row in zip(tables, scores, strict=True):
         for k, end in enumerate(ends):
@@ -67,7 +67,7 @@ def test_membership_of_a_sequence_is_its_pooled_probability(tables):
     mixture = MixtureScorer(tables, FREE)
     mixture.pool.weights = np.array([0.8, 0.3])
     X = ["x"] * 4
-    candidates, scores = mixture.candidates(X)
+    candidates, scores, _ = mixture._candidates(X)
     pooled = mixture.pool.pooled(scores)
     step = mixture.start(X)
     for k in np.flatnonzero(candidates.length == 1):
@@ -192,3 +192,46 @@ def test_one_sample_and_empty_sets():
 def test_no_parts():
     with pytest.raises(ParameterError, match="list of these"):
         SequenceSetGenerator([]).fit(["a"], [{"b"}])
+
+
+@pytest.mark.parametrize("network", ["analogy", ["analogy", "ngrams"]])
+def test_limits_can_be_raised_after_fit(network):
+    X, _ = verbs(60)
+    model = SequenceSetGenerator(network, random_state=0).fit(X, [{x} for x in X])
+    long = "".join(X[:8])
+    with pytest.warns(TruncationWarning) as caught:
+        assert long not in model.predict([long])[0]
+    assert caught[0].filename == __file__
+    assert model.set_params(max_length=50).predict([long]) == [{long}]
+
+
+@pytest.mark.parametrize("n_samples", [60, 1000])
+def test_parts_are_checked_before_a_network_is_trained(n_samples, monkeypatch):
+    monkeypatch.setattr("setlearn.networks.training_loop.Trainer.fit", lambda trainer: 1 / 0)
+    X, Y = verbs(n_samples)
+    with pytest.raises(ParameterError, match="smoothing"):
+        SequenceSetGenerator([SMALL, AnalogyScorer(smoothing=-1)]).fit(X, Y)
+    with pytest.raises(DataError, match="use a network for numbers"):
+        SequenceSetGenerator([SMALL, AnalogyScorer()]).fit(np.zeros((n_samples, 2, 1)), Y)
+
+
+def test_a_second_process_changes_nothing(monkeypatch):
+    X, Y = verbs(60)
+    ranked = []
+    for many in (10, 100):  # beside the network, or before it
+        monkeypatch.setattr("setlearn.estimators.mixture_source.MANY", many)
+        model = SequenceSetGenerator(["ngrams", SMALL], training=QUICK, random_state=0).fit(X, Y)
+        ranked.append(model.predict_ranked(["banad"], top=9))
+    assert ranked[0] == ranked[1]
+
+
+def test_repeated_samples_are_held_out_together():
+    X, Y = verbs(60)
+    once, thrice = (
+        SequenceSetGenerator(["analogy", "ngrams"], random_state=0).fit(X * k, Y * k)
+        for k in (1, 3)
+    )
+    held_out = {X[i % 60] for i in thrice.held_out_}
+    assert len(thrice.held_out_) == 3 * len(held_out) == 3 * len(once.held_out_)
+    tests, _ = verbs(30, seed=1)
+    assert thrice.predict(tests) == once.predict(tests)

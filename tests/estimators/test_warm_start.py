@@ -142,3 +142,15 @@ class TestInterruptedRun:
         self.interrupted(tmp_path, monkeypatch)
         with pytest.raises(ParameterError, match="has 20 steps already, but max_steps is 10"):
             fitted(checkpoint=tmp_path, max_steps=10)
+
+
+def test_samples_are_held_out_even_if_none_were_before():
+    model = fitted(X=X[:9], Y=Y[:9])
+    assert len(model.held_out_) == 0
+    model.set_params(warm_start=True).fit(X[:9] * 9, Y[:9] * 9)
+    assert len(model.held_out_) == 0  # only nine different inputs
+    letters = [a + b for a in "abcdefg" for b in "ab"]
+    model = fitted(X=letters, Y=[{x, x[::-1]} for x in letters])
+    assert len(model.held_out_) == 0
+    model.set_params(warm_start=True).fit(X, Y)
+    assert len(model.held_out_) == 10

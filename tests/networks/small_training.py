@@ -27,7 +27,8 @@ def line_trainer(plan=None, *, seed=0, n_rows=N_ROWS, width=4, checkpoint=None, 
         return nn.functional.mse_loss(network(x[rows]), target[rows])
 
     def merit():
-        return -float(nn.functional.mse_loss(network(x), target))
+        error = float(nn.functional.mse_loss(network(x), target))
+        return {"held_out": -error, "held_out_loss": error}
 
     options.setdefault("evaluate", merit)
     plan = plan or TrainingPlan(batch_size=16, learning_rate=0.01, max_steps=300, evaluate_every=20)

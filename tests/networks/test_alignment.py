@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import setlearn.networks.alignment as alignment
-from setlearn.networks.alignment import Pairs, align
+from setlearn.networks.alignment import Pairs, align, reading_order
 
 NO_COPIES = np.full(4, -1)
 
@@ -47,7 +47,7 @@ def probability(model, source, target, positions):
 
 
 def learned_model(pairs, rounds=3):
-    model = alignment._EmissionModel(NO_COPIES, 3)
+    model = alignment._EmissionModel.start(NO_COPIES, 3)
     for _ in range(rounds):
         counts = alignment._Counts(model)
         counts.add(pairs)
@@ -128,3 +128,10 @@ def test_long_pairs_do_not_underflow():
 def test_nothing_to_align():
     found = align(pairs_of([[0], [1, 2]], [[], []]), NO_COPIES, 3, np.random.RandomState(0))
     assert not found.any()
+
+
+def test_very_many_tokens_are_aligned_in_proportion():
+    pairs = pairs_of([[0, 1, 2, 3], [3, 2]], [[1, 2], [2, 1, 0, 0]])
+    rng, copies = np.random.RandomState(0), np.full(10**6, -1)
+    assert align(pairs, copies, 10**6, rng).tolist() == [[0, 2, 0, 0], [0, 0, 1, 1]]
+    assert reading_order(pairs, copies, 10**6, rng) == 0

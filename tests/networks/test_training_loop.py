@@ -49,14 +49,24 @@ class TestFit:
         assert_same_weights(weights_of(trainer), seen[1])
         assert not trainer.network.training
 
-    def test_a_schedule_ends_soon_after_two_scores_that_are_enough(self):
-        merits = iter([1.0] * 15 + [0.9] + [1.0] * 2 + [0.5] * 22)
+    @pytest.mark.parametrize(
+        ("scores", "losses"),
+        [
+            ([1.0] * 15 + [0.9] + [1.0] * 24, [1.0] * 40),  # enough twice at the 18th
+            ([0.5] * 40, [2 - k / 12 for k in range(12)] + [1.2] * 28),  # risen since the 12th
+        ],
+    )
+    def test_a_schedule_ends_soon_if_more_steps_are_of_no_use(self, scores, losses):
+        figures = iter(
+            {"held_out": score, "held_out_loss": loss}
+            for score, loss in zip(scores, losses, strict=True)
+        )
         plan = TrainingPlan(
             batch_size=50, max_steps=80, evaluate_every=2, schedule="one-cycle", enough=0.95
         )
-        trainer = line_trainer(plan, evaluate=lambda: next(merits))
+        trainer = line_trainer(plan, evaluate=lambda: next(figures))
         history = trainer.fit()
-        # Enough at steps 34 and 36; then a tenth of the steps, in which the rate falls to zero.
+        # The rate falls to zero in a tenth of the steps.
         assert [epoch["step"] for epoch in history] == list(range(2, 46, 2))
         assert trainer._optimizer.param_groups[0]["lr"] < 0.1 * plan.learning_rate
 

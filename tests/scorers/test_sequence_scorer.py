@@ -11,7 +11,8 @@ from sklearn.base import clone
 from setlearn import SequenceSetGenerator
 from setlearn.errors import DataError, ParameterError
 from setlearn.generate import Bounds, generate
-from setlearn.networks import LSTM, Training, Transformer
+from setlearn.networks import LSTM, Training, Transducer, Transformer
+from setlearn.networks.training_loop import Trainer
 from setlearn.nodes import Nodes
 from setlearn.rules import ExpectedF, Margin, OnSequences, RiskControl, Threshold
 from setlearn.rules.finished_sequences import ChoosesSequences
@@ -138,11 +139,11 @@ def test_rules_on_finished_sequences(model):
 
 def test_nothing_is_held_out_where_nothing_learns_from_it():
     assert len(fitted(TRANSFORMER, "node").held_out_) == 0
-    many = {"X": X * 3, "y": Y * 3}
+    many = ["".join(letters) for letters in product("ab", repeat=6)]
     learns = SequenceSetGenerator(
         TRANSFORMER, Margin(space="log"), training=SMALL, random_state=0
-    ).fit(**many)
-    assert len(learns.held_out_) == 11  # a fifth of 54
+    ).fit(many, [{x[::-1]} for x in many])
+    assert len(learns.held_out_) == 13  # a fifth of 64
 
 
 def test_known_sequences_count_as_certain():
@@ -168,3 +169,28 @@ def test_long_inputs_are_read_a_few_at_a_time(model):
 def test_an_unknown_loss_is_named():
     with pytest.raises(ValueError, match='loss must be "node" or "sequence"'):
         fitted(TRANSFORMER, "both")
+
+
+@pytest.mark.parametrize("network", [TRANSFORMER, Transducer(width=16, layers=1)])
+def test_a_long_input_makes_only_its_own_batch_small(network):
+    model = SequenceSetGenerator(network, training=SMALL, random_state=0).fit(X, Y)
+    inputs = ["ab"] * 20 + ["a" * 3000] + ["b"] * 20
+    sizes = [len(rows) for rows, _ in model.scorer_.batches(inputs)]
+    assert sum(sizes) == 41
+    assert len(sizes) <= 3
+    assert sizes[1] <= 2
+
+
+def test_steps_are_done_in_parts_of_so_many_nodes(monkeypatch):
+    monkeypatch.setattr("setlearn.estimators.sequence_training.MOST_NODES", 1)
+    parts = []
+    original = Trainer._step
+
+    def counted(trainer, rows):
+        parts.append([len(part) for part in trainer.parts(rows)])
+        return original(trainer, rows)
+
+    monkeypatch.setattr(Trainer, "_step", counted)
+    fitted(TRANSFORMER, "node", max_steps=2)
+    assert all(size == 1 for step in parts for size in step)
+    assert sum(map(len, parts)) > 2

@@ -87,8 +87,8 @@ def test_candidates_are_those_of_all_sequences_of_chunks(new, text):
 
 def test_a_narrow_beam_lists_less(new):
     X, Y = ambiguous(40)
-    wide, narrow = (fitted(new(beam=beam), X, Y).candidates(X) for beam in (500, 3))
-    assert max(map(len, narrow)) <= 3 < max(map(len, wide))
+    wide, narrow = (fitted(new(beam=beam), X, Y).candidates(X) for beam in (500, 5))
+    assert max(map(len, narrow)) <= 5 < max(map(len, wide))
     for few, many in zip(narrow, wide, strict=True):
         assert {y for y, _ in few} <= {y for y, _ in many}
 
@@ -196,3 +196,10 @@ def test_wrong_use(new):
         new().fit(["a"], None)
     with pytest.raises(DataError, match=r"\(2, 3\)"):
         SequenceSetGenerator(new()).fit(np.zeros((2, 3)), [{"a"}, {"b"}])
+
+
+def test_large_sets_are_listed_whole(new):
+    X = ["".join(p) for p in zip("abcabcab", "bcacabbc", "cabbcaca", strict=True)]
+    Y = [{a + b + c for a in x for b in x.upper() for c in "0123456789"} for x in X]
+    model = SequenceSetGenerator(new(), TopK(60), random_state=0)
+    assert {len(found) for found in model.fit(X, Y).predict(X)} == {60}

@@ -22,14 +22,14 @@ from setlearn.estimators.sequence_problem import (
 from setlearn.networks.training_settings import MIN_HELD_OUT
 from setlearn.nodes import IntArray
 from setlearn.scorers.base import InjectedScorer, TokenScorer
-from setlearn.sequence_inputs import InputReader, is_numeric, token_lists
+from setlearn.sequence_inputs import InputReader, is_numeric, sample_keys, token_lists
 from setlearn.vocabulary import Split, Vocabulary
 
 if TYPE_CHECKING:
     from setlearn.estimators.sequence_training import SequenceTraining
     from setlearn.scorers.sequences import SequenceScorer
 
-__all__ = ["continued", "kept_split", "sample_keys"]
+__all__ = ["continued", "kept_split"]
 
 Splits = tuple[Split | None, Split | None]
 
@@ -176,7 +176,7 @@ def kept_split(split: SampleSplit, X: Any, held_out: IntArray, keys: IntArray) -
     held_out : array of int
         Which samples were held out before.
     keys : array of int
-        The keys of these samples, see `sample_keys`.
+        The keys of these samples, see `sample_keys`. If there are none, it is a new split.
 
     Returns
     -------
@@ -187,6 +187,8 @@ def kept_split(split: SampleSplit, X: Any, held_out: IntArray, keys: IntArray) -
     DataError
         If nothing is left to train on.
     """
+    if len(keys) == 0:
+        return split
     here = sample_keys(X)
     rows = held_out[held_out < len(here)]
     if not np.array_equal(here[rows], keys):
@@ -199,23 +201,6 @@ def kept_split(split: SampleSplit, X: Any, held_out: IntArray, keys: IntArray) -
                 "nothing to train on; pass the samples that it was trained on too"
             )
     return SampleSplit(np.setdiff1d(np.arange(len(here)), rows), rows)
-
-
-def sample_keys(X: Any) -> IntArray:
-    """One number per input, by which it is recognised in other data.
-
-    Parameters
-    ----------
-    X : list of inputs, or a numeric array
-
-    Returns
-    -------
-    array of int64, shape (n_samples,)
-    """
-    coded = (
-        np.asarray(x, dtype=np.float64).tobytes() if is_numeric(X) else repr(x).encode() for x in X
-    )
-    return np.array([int(_digest(sample), 16) for sample in coded], dtype=np.uint64).view(np.int64)
 
 
 def _digest(content: bytes) -> str:

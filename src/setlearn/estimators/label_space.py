@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Hashable, Iterator, Set
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from setlearn.errors import DataError, KindError, UnknownLabelWarning
+from setlearn.errors import DataError, KindError, UnknownLabelWarning, warn_user
 from setlearn.estimators.base import Unknown
 from setlearn.nodes import BoolArray
 from setlearn.ordering import canonical_rank
@@ -260,4 +259,4 @@ def _report_unseen(unseen: Counter[Hashable], unknown: Unknown, name: str) -> No
         raise DataError(
             f'{problem}; leave them out, or set unknown="ignore"', advice={"unknown": "ignore"}
         )
-    warnings.warn(f"{problem}; they were ignored", UnknownLabelWarning, stacklevel=4)
+    warn_user(UnknownLabelWarning(f"{problem}; they were ignored"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.utils import _safe_indexing
 
 from setlearn.estimators.candidate_lists import probable_sequences
 from setlearn.generate import Bounds
-from setlearn.nodes import FloatArray, IntArray, Step
+from setlearn.nodes import BoolArray, FloatArray, IntArray, Step
 from setlearn.savable import savable
 from setlearn.scorers.base import TokenScorer
 from setlearn.scorers.candidates import CandidateTrees
@@ -83,13 +84,20 @@ class MixtureScorer(TokenScorer):
             ]
         }
 
+    def within(self, bounds: Bounds) -> MixtureScorer:
+        """The same mixture, with scorers that may search so far."""
+        most = max(bounds.max_size, self.bounds.max_size)
+        return MixtureScorer(self.scorers, replace(bounds, max_size=most), self.pool)
+
     def start(self, X: Any) -> Step:
         """List and score the candidates of a batch, and score its roots by them."""
-        candidates, scores = self.candidates(X)
-        probability = self.pool.pooled(scores).round(DECIMALS)
-        return CandidateTrees.of_sequences(
+        candidates, scores, truncated = self._candidates(X)
+        # Nothing that is listed becomes impossible by rounding: it may be the best there is.
+        probability = self.pool.pooled(scores).round(DECIMALS).clip(10**-DECIMALS)
+        trees = CandidateTrees.of_sequences(
             candidates, probability, len(X), self.vocabulary.n_choices
-        ).start()
+        )
+        return replace(trees.start(), truncated=truncated)
 
     def advance(self, step: Step, parent: IntArray, token: IntArray) -> Step:
         """Score the prefixes below."""
@@ -111,8 +119,8 @@ class MixtureScorer(TokenScorer):
             The scorers that are left.
         """
         scores, right = [], []
-        for samples, inputs in self.batches(X):
-            candidates, by_scorer = self.candidates(inputs)
+        for samples, inputs in self.batches(X, self._together):
+            candidates, by_scorer, _ = self._candidates(inputs)
             is_one = candidates.length > 0
             scores.append(by_scorer[:, is_one])
             right.append(trie.take(samples).holds(candidates)[is_one])
@@ -127,7 +135,7 @@ class MixtureScorer(TokenScorer):
             self.pool = LogOddsPool(len(left)).fit(by_scorer[left], is_right)
         return left
 
-    def candidates(self, X: Any) -> tuple[Sequences, FloatArray]:
+    def _candidates(self, X: Any) -> tuple[Sequences, FloatArray, BoolArray]:
         """All sequences that some scorer finds probable, scored by each.
 
         Parameters
@@ -141,25 +149,36 @@ class MixtureScorer(TokenScorer):
             empty set.
         scores : array of shape (n_scorers, n_candidates)
             The probability of each by each scorer.
+        truncated : bool array, shape (n_samples,)
+            Whether all scorers were cut off at a limit. What one of them leaves out, the others
+            may list.
         """
-        found = [self._found(scorer, X) for scorer in self.scorers]
+        found, truncated = zip(*(self._found(scorer, X) for scorer in self.scorers), strict=True)
         every = [sorted({(), *(y for by in found for y in by[k])}) for k in range(len(X))]
         scores = [
             self._scored(scorer, X, every, known)
             for scorer, known in zip(self.scorers, found, strict=True)
         ]
-        return Sequences.of([[list(y) for y in sequences] for sequences in every]), np.array(scores)
+        candidates = Sequences.of([[list(y) for y in sequences] for sequences in every])
+        return candidates, np.array(scores), np.all(truncated, axis=0)
 
-    def _found(self, scorer: TokenScorer, X: Any) -> list[Found]:
-        """The sequences that a scorer finds probable for each input."""
+    @property
+    def _together(self) -> int:
+        """How many samples are listed together."""
+        return self.bounds.together(self.vocabulary.n_choices)
+
+    def _found(self, scorer: TokenScorer, X: Any) -> tuple[list[Found], BoolArray]:
+        """The sequences that a scorer finds probable for each input; whether it was cut off."""
         found: list[Found] = [{} for _ in range(len(X))]
-        for samples, inputs in scorer.batches(X):
+        truncated = np.zeros(len(X), dtype=bool)
+        for samples, inputs in scorer.batches(X, self._together):
             grown = probable_sequences(scorer, inputs, self.bounds)
+            truncated[samples] = grown.truncated[: len(samples)]
             for sample, tokens, p in zip(
                 grown.sample, grown.tokens, grown.probability.tolist(), strict=True
             ):
                 found[samples[sample]][tuple(tokens[tokens != END].tolist())] = p
-        return found
+        return found, truncated
 
     def _scored(
         self, scorer: TokenScorer, X: Any, every: list[list[tuple[int, ...]]], known: list[Found]

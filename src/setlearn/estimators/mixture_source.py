@@ -52,6 +52,13 @@ MANY = 1000
 """From this number of samples on, fast scorers are fitted beside the network: for fewer, starting
 a process takes as long."""
 
+MOST_COMPARED = 1000
+"""Sequences that are enough to see in which order inputs are read."""
+
+TRIAL = 0.1
+LEAST_SECONDS = 60.0
+"""The share of the time limit in which a network is tried, and the least limit to do so."""
+
 SHORT = 0.4
 """Outputs whose length is a smaller share of that of their inputs are short."""
 
@@ -125,12 +132,14 @@ class Mixture(ScorerSource):
         self, problem: SequenceProblem, split: SampleSplit, rng: np.random.RandomState
     ) -> FittedScorer:
         """Fit all parts on the same samples, then the pool on the others."""
+        for part in self.parts:
+            part.check(problem.X)
         fitted = self._fitted_parts(problem, split, rng)
         judge = MixtureScorer([part.judge for part in fitted], problem.bounds)
         left = judge.fit_pool(*problem.part(split.held_out))
         scorer = MixtureScorer([fitted[k].scorer for k in left], problem.bounds, judge.pool)
         history = [{**epoch, "part": k} for k, part in enumerate(fitted) for epoch in part.history]
-        unfinished = next((part.unfinished for part in fitted if part.unfinished), None)
+        unfinished = next((fitted[k].unfinished for k in left if fitted[k].unfinished), None)
         return FittedScorer(scorer, history, judge, unfinished)
 
     def _fitted_parts(
@@ -226,10 +235,24 @@ class SuitedScorer(ScorerSource):
         elif shape.is_short:
             network = transformer
         else:
-            tried = [(n.tried(problem, split, rng), n) for n in (transformer, transducer)]
-            network = max(tried, key=lambda pair: pair[0])[1]
+            network = self._better((transformer, transducer), problem, split, rng)
+            problem = problem.with_time(1 - 2 * TRIAL)
         parts = [*(PassedScorer(scorer) for scorer in others), network]
         return Mixture(parts).fit(problem, split, rng)
+
+    def _better(
+        self,
+        networks: tuple[NewNetwork, NewNetwork],
+        problem: SequenceProblem,
+        split: SampleSplit,
+        rng: np.random.RandomState,
+    ) -> NewNetwork:
+        """The one that does better in a short training; the first if there is no time for it."""
+        seconds = problem.training.max_seconds
+        if seconds is not None and seconds < LEAST_SECONDS:
+            return networks[0]
+        problem = problem.with_time(TRIAL)
+        return max(networks, key=lambda network: network.tried(problem, split, rng))
 
 
 def _is_enough(analogy: TokenScorer, problem: SequenceProblem, split: SampleSplit) -> bool:
@@ -237,7 +260,8 @@ def _is_enough(analogy: TokenScorer, problem: SequenceProblem, split: SampleSpli
     if len(split.held_out) == 0:
         return True
     X, trie = problem.part(split.held_out)
-    lists = candidate_lists(analogy, analogy.batches(X), trie, problem.bounds)
+    batches = analogy.batches(X, problem.bounds.together(problem.vocabulary.n_choices))
+    lists = candidate_lists(analogy, batches, trie, problem.bounds)
     return f1_of_lists(*lists) >= ENOUGH
 
 
@@ -253,9 +277,11 @@ class _Shape:
         """Measure it in training data."""
         sequences, vocabulary = problem.sequences, problem.vocabulary
         reader = learn_inputs(problem.X, problem.input_tokeniser)
-        pairs = Pairs.of(reader.read(problem.X), sequences)
-        if pairs.target_length.sum() <= SHORT * pairs.source_length.sum():
+        inputs = reader.read(problem.X)
+        if sequences.length.sum() <= SHORT * inputs.length[sequences.sample].sum():
             return cls(is_short=True, is_in_order=False)
+        some = np.sort(rng.permutation(len(sequences.sample))[:MOST_COMPARED])
+        pairs = Pairs.of(inputs, sequences.part(some))
         copies = np.array([END, *vocabulary.spelled_by(reader.tokens)])
         order = reading_order(pairs, np.where(copies == END, -1, copies), vocabulary.n_choices, rng)
         return cls(is_short=False, is_in_order=order >= IN_ORDER)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -15,6 +14,7 @@ from setlearn.errors import (
     TruncationWarning,
     UnknownLabelWarning,
     UnseenTokenWarning,
+    warn_user,
 )
 from setlearn.estimators.base import (
     InputLayout,
@@ -47,12 +47,6 @@ from setlearn.trie import END, Trie
 from setlearn.vocabulary import StandIns, Vocabulary, read_elements
 
 __all__ = ["SequencePredictor", "check_targets", "rule_data"]
-
-MOST_TOGETHER = 256
-"""Samples that are generated together; more would not be faster."""
-
-MOST_PREFIXES = 131_072
-"""Prefixes that all samples generated together may have, which keeps memory flat."""
 
 
 class SequencePredictor(RuleHolder):
@@ -114,11 +108,12 @@ class SequencePredictor(RuleHolder):
         stand_ins = stand_ins_of([x], self.vocabulary_)
         [given] = self._without_unseen(self._read_known([known]), stand_ins, unknown)
         levels: list[GrownLevel] = []
+        bounds = self._bounds(self.rule_, len(given))
         grown = generate(
-            self.scorer_,
+            self.scorer_.within(bounds),
             self.rule_,
             self.scorer_.as_batch(x),
-            self._bounds(self.rule_, len(given)),
+            bounds,
             known=self._trie([given], stand_ins) if given else None,
             watch=levels,
         )
@@ -201,20 +196,20 @@ class SequencePredictor(RuleHolder):
         check_not_empty(len(X))
         if bounds is None:
             bounds = self._bounds(rule, max(map(len, known or ()), default=0))
-        together = min(max(MOST_PREFIXES // bounds.max_nodes, 1), MOST_TOGETHER)
+        scorer = self.scorer_.within(bounds)
         unseen = unseen_tokens(X, self.vocabulary_)
         stand_ins = stand_ins_of(X, self.vocabulary_)
         truncated: list[int] = []
-        for samples, inputs in self.scorer_.batches(X, together):
+        for samples, inputs in scorer.batches(X, bounds.together(self.vocabulary_.n_choices)):
             own = [stand_ins[sample] for sample in samples]
             trie = None
             if known is not None:
                 trie = self._trie([known[sample] for sample in samples], own)
-            grown = generate(self.scorer_, rule, inputs, bounds, known=trie)
+            grown = generate(scorer, rule, inputs, bounds, known=trie)
             truncated += samples[grown.truncated[: len(samples)]].tolist()
             yield from self._decoded(grown, own)
         if any(unseen):
-            warnings.warn(_unseen_token_warning(unseen, stand_ins), stacklevel=4)
+            warn_user(_unseen_token_warning(unseen, stand_ins))
         if truncated:
             message = (
                 f"{len(truncated)} of {len(X)} predicted sets were cut off at a limit "
@@ -222,7 +217,7 @@ class SequencePredictor(RuleHolder):
                 f"max_nodes={bounds.max_nodes}); predict_ranked says which. Raise "
                 "the limit that is too low with set_params(); no new fit is needed"
             )
-            warnings.warn(TruncationWarning(message, truncated), stacklevel=4)
+            warn_user(TruncationWarning(message, truncated))
 
     def _decoded(self, grown: Generated, stand_ins: Sequence[StandIns]) -> list[Ranking]:
         """One ranking per sample, given the tokens behind its stand-ins."""
@@ -266,7 +261,7 @@ class SequencePredictor(RuleHolder):
                     f'{problem}; leave them out, or set unknown="ignore"',
                     advice={"unknown": "ignore"},
                 )
-            warnings.warn(f"{problem}; they were ignored", UnknownLabelWarning, stacklevel=3)
+            warn_user(UnknownLabelWarning(f"{problem}; they were ignored"))
         return sets
 
     def _trie(self, sets: LabelSets, stand_ins: Sequence[StandIns] | None = None) -> Trie:
@@ -361,7 +356,8 @@ def rule_data(
     right : mask of the same shape
     """
     if rule.chooses_sequences:
-        return candidate_lists(scorer, scorer.batches(X), trie, bounds)
+        batches = scorer.batches(X, bounds.together(scorer.vocabulary.n_choices))
+        return candidate_lists(scorer, batches, trie, bounds)
     nodes, right = scored_trees(scorer, X, trie)
     # To such a rule, a choice that is not available is one with probability 0.
     return nodes if rule.takes_padding else replace(nodes, available=None), right

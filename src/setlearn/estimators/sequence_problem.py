@@ -1,4 +1,4 @@
-"""What `SequenceSetGenerator.fit` is given, and the two ways from there to a fitted scorer."""
+"""What `SequenceSetGenerator.fit` is given, and the ways from there to a fitted scorer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from setlearn.networks.training_settings import Training, TrainingPlan, hold_out
 from setlearn.nodes import IntArray
 from setlearn.rules import Rule
 from setlearn.scorers.base import InjectedScorer, TokenScorer
-from setlearn.sequence_inputs import InputReader, learn_inputs, with_input_tokens
+from setlearn.sequence_inputs import InputReader, learn_inputs, sample_keys, with_input_tokens
 from setlearn.set_reading import LabelSets
 from setlearn.trie import Sequences, Trie
 from setlearn.vocabulary import Split, Tokeniser, Vocabulary
@@ -78,6 +78,13 @@ class SequenceProblem:
         """The inputs and trees of some samples."""
         return _safe_indexing(self.X, samples), self.trie.take(samples)
 
+    def with_time(self, share: float) -> SequenceProblem:
+        """The same problem with a share of the time, if that is limited."""
+        seconds = self.training.max_seconds
+        if seconds is None:
+            return self
+        return replace(self, training=clone(self.training).set_params(max_seconds=share * seconds))
+
     def split(self, source: ScorerSource, rng: np.random.RandomState) -> SampleSplit:
         """Choose the samples to train on, and those to hold out.
 
@@ -95,7 +102,9 @@ class SequenceProblem:
         if not source.learns:
             return SampleSplit(everything[:0], everything)
         needed = self.rule.needs_fit or source.needs_held_out(self.training)
-        return SampleSplit(*hold_out(everything, self._held_out_share(needed=needed), rng))
+        # Samples with the same input stay together: what was seen in training is no test.
+        _, first, group = np.unique(sample_keys(self.X), return_index=True, return_inverse=True)
+        return SampleSplit(*hold_out(first[group], self._held_out_share(needed=needed), rng))
 
     def _held_out_share(self, *, needed: bool) -> float:
         """The share of samples to hold out: as given, or some if something is learned from them."""
@@ -194,6 +203,9 @@ class ScorerSource(ABC):
         Such a source uses no random numbers but its own.
         """
         return False
+
+    def check(self, X: Any) -> None:  # noqa: B027  # most have nothing to check
+        """Raise if it is plain already that these inputs cannot be fitted."""
 
     @abstractmethod
     def fit(
@@ -303,7 +315,8 @@ class NewNetwork(ScorerSource):
         float
         """
         steps = self._training_plan(problem.training, split).max_steps
-        short = {"max_steps": min(steps, TRIED_STEPS), "evaluate_every": TRIED_STEPS}
+        short: dict[str, Any] = {"max_steps": min(steps, TRIED_STEPS)}
+        short["evaluate_every"] = short["max_steps"]
         training = clone(problem.training).set_params(**short, checkpoint=None, verbose=False)
         tried = self.fit(replace(problem, training=training), split, rng)
         return float(tried.history[-1]["held_out_f1"])
@@ -325,10 +338,12 @@ class NewNetwork(ScorerSource):
             n_samples = len(split.train) + len(split.held_out)
             by_root = round(per_root * math.sqrt(n_samples))
             steps = max(by_root, plan.steps_for(PASSES, n_samples))
-            enough = SOLVED if len(split.held_out) >= LEAST_TO_JUDGE else math.inf
+            enough = SOLVED if len(split.held_out) >= LEAST_TO_JUDGE else None
             plan = replace(plan, max_steps=steps, enough=enough)
         if training.evaluate_every is None:
-            plan = replace(plan, evaluate_every=max(plan.max_steps // EVALUATIONS, 1))
+            # Under a time limit, evaluations cost training.
+            n_evaluations = EVALUATIONS if training.max_seconds is None else EVALUATIONS // 2
+            plan = replace(plan, evaluate_every=max(plan.max_steps // n_evaluations, 1))
         return plan
 
 
@@ -380,6 +395,11 @@ class PassedScorer(ScorerSource):
         if self.fits_fast and len(split.held_out):
             scorer = self._fitted(problem, np.arange(problem.trie.n_samples))
         return FittedScorer(scorer, [], judge)
+
+    def check(self, X: Any) -> None:
+        """Raise what the scorer raises."""
+        if self.learns and hasattr(self.scorer, "check"):
+            self.scorer.check(X)
 
     def _fitted(self, problem: SequenceProblem, samples: IntArray) -> InjectedScorer:
         scorer = self.scorer

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing, check_random_state
 
-from setlearn.errors import ConvergenceWarning, DataError, ParameterError
+from setlearn.errors import ConvergenceWarning, DataError, ParameterError, warn_user
 from setlearn.estimators.base import check_same_length
-from setlearn.estimators.continued_training import continued, kept_split, sample_keys
+from setlearn.estimators.continued_training import continued, kept_split
 from setlearn.estimators.mixture_source import scorer_source
 from setlearn.estimators.sequence_parameters import (
     as_list,
@@ -30,7 +29,7 @@ from setlearn.progress import say_before_progress
 from setlearn.rules import Rule
 from setlearn.savable import savable
 from setlearn.scorers.base import TokenScorer
-from setlearn.sequence_inputs import stand_ins_of
+from setlearn.sequence_inputs import sample_keys, stand_ins_of
 from setlearn.token_guesses import split_phrase
 from setlearn.trie import Trie
 from setlearn.vocabulary import Split, read_elements
@@ -57,11 +56,11 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         Gives the scores. By default a mixture that suits the data: `AnalogyScorer`, a network,
         and for outputs that follow their inputs from left to right also `AlignedTrees` and
         `JointNgrams`, with weights that are learned on held-out samples. A list makes a mixture
-        of its members. Each of them is a name ("transformer", "transducer", "analogy", or "lstm",
-        the paper's encoder–decoder); a recipe such as ``Transformer(width=32)``, or one of your
-        own with a method ``build(n_choices=, n_tokens=, n_features=, copies=)`` that returns a
-        ``SequenceNetwork``; or any scorer, trained or not: an object with the methods of
-        `setlearn.scorers.Scorer`.
+        of its members. Each of them is a name ("transformer", "transducer", "analogy", "trees",
+        "ngrams", or "lstm", the paper's encoder–decoder); a recipe such as
+        ``Transformer(width=32)``, or one of your own with a method
+        ``build(n_choices=, n_tokens=, n_features=, copies=)`` that returns a ``SequenceNetwork``;
+        or any scorer, trained or not: an object with the methods of `setlearn.scorers.Scorer`.
     rule : Rule, optional
         Which choices to keep. ``Margin()``, one λ per position, is the paper's SSG-S. By default,
         where scores are probabilities to be in the set (mixtures, loss "node"), ``ExpectedF`` for
@@ -115,7 +114,8 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
     history_ : list of dicts
         For each evaluation ``loss``, ``held_out_f1``, ``seconds`` and more. ``judged`` says how
         many samples the figures are of, and ``held_out_seen`` whether they are training samples,
-        because nothing was held out.
+        because nothing was held out. In a mixture, ``part`` is the place of the network among the
+        scorers that were fitted.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
     >>> X = ["ab", "cd", "ef"] * 5
     >>> Y = [{x, x[::-1]} for x in X]
     >>> training = Training(validation=0, max_steps=150)
-    >>> model = SequenceSetGenerator(training=training, random_state=0).fit(X, Y)
+    >>> model = SequenceSetGenerator("transformer", training=training, random_state=0).fit(X, Y)
     >>> sorted(model.predict(["cd"])[0])
     ['cd', 'dc']
     """
@@ -200,11 +200,11 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         self.rule_samples_ = kept if len(held_out) else None
         self._set_rule(rule)
         if fitted.unfinished is not None:
-            warnings.warn(
-                f"{fitted.unfinished}; raise max_steps or max_seconds of the training, or continue "
-                "it by another fit with warm_start=True",
-                ConvergenceWarning,
-                stacklevel=2,
+            warn_user(
+                ConvergenceWarning(
+                    f"{fitted.unfinished}; raise max_steps or max_seconds of the training, or "
+                    "continue it by another fit with warm_start=True"
+                )
             )
         return self
 
@@ -261,11 +261,8 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         training = super()._training()
         if self.max_steps is None:
             return training
-        warnings.warn(
-            "max_steps is deprecated since setlearn 0.1; use training=Training(max_steps=...)",
-            FutureWarning,
-            stacklevel=4,
-        )
+        message = "max_steps is deprecated since setlearn 0.1; use training=Training(max_steps=...)"
+        warn_user(FutureWarning(message))
         with_steps: Training = clone(training).set_params(max_steps=self.max_steps)
         return with_steps
 

@@ -28,6 +28,9 @@ from setlearn.vocabulary import Vocabulary
 
 __all__ = ["SequenceTraining", "new_scorer"]
 
+MOST_NODES = 50_000
+"""Nodes of trees that a network is trained on at once; larger steps are done in parts."""
+
 WATCHED = 100
 """Samples that are predicted at each evaluation: enough to see progress, few enough to be fast."""
 
@@ -131,6 +134,7 @@ class SequenceTraining:
         """
         network = self.scorer.network
         self.targets = network.training_trie(self.inputs, self.sequences, rng)
+        self.n_nodes = np.bincount(self.targets.sample, minlength=self.targets.n_samples)
         trainer = Trainer(
             network,
             lambda rows: self.loss(self.train[rows.numpy()]),
@@ -156,10 +160,21 @@ class SequenceTraining:
         return history
 
     def _parts(self, rows: Tensor) -> list[Tensor]:
-        """The rows of a step in parts that the network can take at once."""
-        numbers, samples = rows.numpy(), self.train[rows.numpy()]
-        sizes = [len(chunk) for chunk in self.scorer.chunks(self.inputs, samples, len(samples))]
-        return [torch.from_numpy(part) for part in np.split(numbers, np.cumsum(sizes)[:-1])]
+        """The rows of a step in parts that the network can take at once, similar ones together."""
+        numbers = rows.numpy()
+        n_nodes = self.n_nodes[self.train[numbers]]
+        order = np.lexsort((n_nodes, self.inputs.length[self.train[numbers]]))
+        numbers, n_nodes = numbers[order], n_nodes[order]
+        sizes = [
+            len(chunk)
+            for chunk in self.scorer.chunks(self.inputs, self.train[numbers], len(numbers))
+        ]
+        parts = np.split(np.arange(len(numbers)), np.cumsum(sizes)[:-1])
+        return [
+            torch.from_numpy(numbers[rows])
+            for part in parts
+            for rows in np.split(part, _cuts(n_nodes[part], MOST_NODES))
+        ]
 
     def loss(self, samples: IntArray) -> Tensor:
         """The loss on every node of these samples' trees; each input is encoded once."""
@@ -170,7 +185,8 @@ class SequenceTraining:
     def evaluate(self) -> dict[str, float]:
         """Mean F1 and loss of the watched samples."""
         scorer = self.scorer
-        chunks = scorer.chunks(self.inputs, self.watched)
+        together = self.bounds.together(scorer.vocabulary.n_choices)
+        chunks = scorer.chunks(self.inputs, self.watched, together)
         losses = [float(self.loss(samples)) * len(samples) for samples in chunks]
         place = np.split(np.arange(len(self.watched)), np.cumsum([len(c) for c in chunks])[:-1])
         batches = (
@@ -195,3 +211,18 @@ class SequenceTraining:
         for array in (self.inputs.length, self.inputs.values, *sequences):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
+
+
+def _cuts(sizes: IntArray, most: int) -> list[int]:
+    """Where to cut rows into parts with sizes that add up to no more than so much, if possible.
+
+    >>> _cuts(np.array([2, 2, 3, 9, 1]), 5)
+    [2, 3, 4]
+    """
+    cuts, total = [], 0
+    for place, size in enumerate(sizes.tolist()):
+        if place and total + size > most:
+            cuts.append(place)
+            total = 0
+        total += size
+    return cuts

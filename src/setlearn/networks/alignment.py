@@ -24,14 +24,14 @@ ROUNDS = 8
 MOST_PAIRS = 20_000
 """Pairs that the probabilities are learned from; all are aligned with them."""
 
-MOST_COMPARED = 1000
-"""Pairs that are enough to see in which order inputs are read."""
-
 MOST_CELLS = 4_000_000
 """Cells of the tables of all pairs that are handled together: 100 MB."""
 
 LONGEST = 300
 """Pairs with more tokens on a side are aligned in proportion: probabilities would underflow."""
+
+MOST_EMISSIONS = 16_000_000
+"""Input tokens times output tokens, 128 MB a table; with more, all is aligned in proportion."""
 
 SEVERAL = 2
 """Tokens are counted up to here; more count as this many."""
@@ -124,10 +124,10 @@ def align(pairs: Pairs, copies: IntArray, n_target: int, rng: np.random.RandomSt
     long = (pairs.source_length > LONGEST) | (pairs.target_length > LONGEST)
     pointer = _in_proportion(pairs)
     rows = np.flatnonzero(~long)
-    if len(rows) == 0:
+    if len(rows) == 0 or len(copies) * n_target > MOST_EMISSIONS:
         return pointer
     learned_from = rows if len(rows) <= MOST_PAIRS else rng.permutation(rows)[:MOST_PAIRS]
-    model = _EmissionModel(copies, n_target)
+    model = _EmissionModel.start(copies, n_target)
     for _ in range(ROUNDS):
         counts = _Counts(model)
         for part in pairs.chunks(learned_from):
@@ -156,8 +156,8 @@ def reading_order(
     -------
     float from -1 to 1
         How much more they say in the right order, as a share of all that there is to know about
-        the output tokens. About 0 if the order of the input does not matter; negative if outputs
-        follow their inputs from right to left.
+        the output tokens. About 0 if the order of the input does not matter, or if there are too
+        many tokens to tell; negative if outputs follow their inputs from right to left.
 
     Examples
     --------
@@ -170,9 +170,8 @@ def reading_order(
     >>> round(reading_order(backwards, same, 9, rng), 1)
     -0.9
     """
-    rows = np.arange(len(pairs))
-    if len(rows) > MOST_COMPARED:
-        pairs = pairs.part(np.sort(rng.permutation(rows)[:MOST_COMPARED]))
+    if len(copies) * n_target > MOST_EMISSIONS:
+        return 0.0
     information = []
     place = np.arange(pairs.source.shape[1])
     for backwards in (False, True):
@@ -202,16 +201,22 @@ def _in_proportion(pairs: Pairs) -> IntArray:
     return np.where(inside, spread, 0)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class _EmissionModel:
     """The probabilities of what happens at an input position, by its token."""
 
-    def __init__(self, copies: IntArray, n_target: int) -> None:
-        self.emit: FloatArray = np.full((len(copies), n_target), 1.0)  # relative to `base`
+    emit: FloatArray  # (n_source, n_target) relative to `base`
+    base: FloatArray  # (n_target,)
+    move: FloatArray  # (n_source, 3) to move on after 0, 1, or more tokens
+
+    @classmethod
+    def start(cls, copies: IntArray, n_target: int) -> _EmissionModel:
+        """All tokens are equally probable, but for copies."""
+        emit = np.full((len(copies), n_target), 1.0)
         copied = np.flatnonzero(copies >= 0)
-        self.emit[copied, copies[copied]] += IDENTITY * n_target
-        self.base: FloatArray = np.full(n_target, 1 / n_target)
-        # To move on after 0, 1, or more tokens.
-        self.move: FloatArray = np.tile([0.3, 0.7, 0.6], (len(copies), 1))
+        emit[copied, copies[copied]] += IDENTITY * n_target
+        base = np.full(n_target, 1 / n_target)
+        return cls(emit, base, np.tile([0.3, 0.7, 0.6], (len(copies), 1)))
 
     def tables(self, pairs: Pairs) -> tuple[FloatArray, FloatArray]:
         """Emissions (positions, tokens, n) and moves (positions, 3, n) of some pairs."""
@@ -219,16 +224,15 @@ class _EmissionModel:
         return np.moveaxis(emit, 0, 2).copy(), np.moveaxis(self.move[pairs.source], 0, 2).copy()
 
 
-def _forward(emit: FloatArray, move: FloatArray, best: bool) -> tuple[FloatArray, FloatArray]:
+def _forward(emit: FloatArray, move: FloatArray, best: bool) -> FloatArray:
     """The probability of each cell (position, tokens so far, tokens here, n) by its first part.
 
     With ``best``, that of the most probable way to it instead of all. Each position is scaled by
-    its largest value, and the logarithms of the scales are returned too, (positions, n).
+    its largest value.
     """
     n_positions, n_tokens, n = emit.shape
     join = np.maximum if best else np.add
     cells = np.zeros((n_positions, n_tokens + 1, SEVERAL + 1, n))
-    scales = np.zeros((n_positions, n))
     cells[0, 0, 0] = 1
     for j in range(n_positions):
         here = cells[j]
@@ -242,8 +246,7 @@ def _forward(emit: FloatArray, move: FloatArray, best: bool) -> tuple[FloatArray
         largest = here.max(axis=(0, 1))
         largest[largest == 0] = 1
         here /= largest
-        scales[j] = np.log(largest)
-    return cells, scales
+    return cells
 
 
 class _Counts:
@@ -258,7 +261,7 @@ class _Counts:
     def add(self, pairs: Pairs) -> None:
         """Count what happens in some pairs."""
         emit, move = self.before.tables(pairs)
-        cells, _ = _forward(emit, move, best=False)
+        cells = _forward(emit, move, best=False)
         n_positions, n_tokens, n = emit.shape
         rows = np.arange(n)
         last, length = pairs.source_length - 1, pairs.target_length
@@ -313,18 +316,16 @@ class _Counts:
 
     def model(self) -> _EmissionModel:
         """The most probable model given the counts."""
-        new = object.__new__(_EmissionModel)
-        new.base = self.emit.sum(axis=0) / self.emit.sum()
+        base = self.emit.sum(axis=0) / self.emit.sum()
         # Relative to how common a token is, so that products of many neither vanish nor explode.
-        new.emit = self.emit / self.emit.sum(axis=1, keepdims=True) / new.base
-        new.move = self.move[..., 0] / self.move.sum(axis=2)
-        return new
+        emit = self.emit / self.emit.sum(axis=1, keepdims=True) / base
+        return _EmissionModel(emit, base, self.move[..., 0] / self.move.sum(axis=2))
 
 
 def _best_alignment(model: _EmissionModel, pairs: Pairs) -> IntArray:
     """The most probable positions of all tokens, (n, longest output)."""
     emit, move = model.tables(pairs)
-    cells, _ = _forward(emit, move, best=True)
+    cells = _forward(emit, move, best=True)
     n = len(pairs)
     rows = np.arange(n)
     pointer = np.zeros(pairs.target.shape, dtype=np.intp)

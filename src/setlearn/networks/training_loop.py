@@ -39,10 +39,17 @@ SAVE_EVERY = 100
 """Steps between checkpoints: a crash costs some seconds of work."""
 
 ENDING = 0.1
-"""The share of its steps with which a schedule is ended that has reached enough."""
+"""The share of its steps with which a schedule is ended before its time."""
+
+RISEN, FOR_A_WHILE = 1.05, 6
+"""By which factor the held-out loss has risen, and since how many evaluations, if training samples
+are learned by heart."""
 
 LEAST_EVALUATIONS = 16
 """Evaluations before that. A history should show how a training went."""
+
+MOST_EVALUATING = 0.2
+"""The share of a time limit that evaluations may take."""
 
 LENGTH = ("max_steps", "max_seconds", "evaluate_every", "patience", "enough")
 """What may change when a run is resumed. A schedule is stretched: the learning rate goes on with
@@ -73,8 +80,8 @@ class Trainer:
     An epoch is the training between two evaluations. All randomness comes from ``seed``: the order
     of the rows in each pass from its number, and dropout from torch's global generator, which is
     restored.
-    The network ends in eval mode; with ``evaluate``, it has the weights with the best held-out
-    score.
+    The network ends in eval mode. At a constant learning rate and with ``evaluate``, it has the
+    weights with the best held-out score; a schedule leaves the best weights last.
 
     Parameters
     ----------
@@ -155,6 +162,7 @@ class Trainer:
         self._step_count = 0
         self._seconds_before = 0.0  # of the runs that a checkpoint continues
         self._started = time.perf_counter()
+        self._evaluated_for = 0.0  # seconds
         self._best_score = -math.inf
         self._best_weights: Weights = {}
         self._stale = 0  # evaluations since the best one
@@ -173,10 +181,9 @@ class Trainer:
             ) as tick:
                 while not self._is_finished():
                     self.history.append(self._epoch(tick))
-                    self._end_if_enough()
+                    self._end_if_due()
                     self._save()
-        if self._best_weights and self.plan.schedule == "constant":
-            # Otherwise the learning rate has fallen to zero, which leaves the best weights last.
+        if self._best_weights:
             self.network.load_state_dict(self._best_weights)
         self.network.eval()
         return self.history
@@ -185,40 +192,49 @@ class Trainer:
         stops_early = self.plan.schedule == "constant" and self._stale >= self.plan.patience
         return self._share_done() >= 1 or stops_early
 
-    def _end_if_enough(self) -> None:
-        """Begin the end of a schedule if the last two held-out scores are enough."""
-        is_early = len(self.history) < LEAST_EVALUATIONS
-        if self._ending is not None or self.plan.schedule != "one-cycle" or is_early:
+    def _end_if_due(self) -> None:
+        """Begin the end of a schedule if held-out figures show that more steps are of no use."""
+        enough, is_early = self.plan.enough, len(self.history) < LEAST_EVALUATIONS
+        if enough is None or self._ending or self.plan.schedule != "one-cycle" or is_early:
             return
-        scores = [epoch["held_out"] for epoch in self.history[-2:]]
-        if all(score is not None and score >= self.plan.enough for score in scores):
+        is_solved = all((epoch["held_out"] or 0) >= enough for epoch in self.history[-2:])
+        losses = [epoch["held_out_loss"] for epoch in self.history]
+        lowest = min(losses)
+        risen = [loss > RISEN * lowest for loss in losses[losses.index(lowest) + 1 :]]
+        if is_solved or (len(risen) >= FOR_A_WHILE and all(risen[-3:])):
             self._ending = self._step_count, self._share_done()
 
     def _share_done(self) -> float:
-        """How much of the training is done: of its steps or of its time, whichever is more."""
-        seconds = self._seconds_before + time.perf_counter() - self._started
-        share = max(self._step_count / self.plan.max_steps, seconds / self.plan.max_seconds)
+        """How much of the training is done."""
+        share = self._share_used()
         if self._ending is None:
             return share
         step, before = self._ending
         ended = (self._step_count - step) / (ENDING * self.plan.max_steps)
         return max(share, before + (1 - before) * ended)
 
+    def _share_used(self) -> float:
+        """How much was used of the steps or of the time, whichever is more."""
+        return max(self._step_count / self.plan.max_steps, self._seconds() / self.plan.max_seconds)
+
+    def _seconds(self) -> float:
+        """How long the training has taken so far."""
+        return self._seconds_before + time.perf_counter() - self._started
+
     def _epoch(self, tick: Callable[[str], None]) -> Epoch:
         started = time.perf_counter()
         progress_text = _progress_text(self.history[-1]) if self.history else ""
         self.network.train()
-        # An epoch that was interrupted has some steps already.
-        first = self._step_count - len(self._losses)
-        last = min(first + self.plan.steps_per_epoch(self.n_rows), self.plan.max_steps)
-        while self._step_count < last:
+        while True:
             self._losses.append(self._step(self._rows()))
             tick(progress_text)
-            if self._share_done() >= 1:
+            if self._ends_epoch():
                 break
             if self._step_count % SAVE_EVERY == 0:
                 self._save()
+        before = self._seconds()
         figures = self._evaluate()
+        self._evaluated_for += self._seconds() - before
         losses, self._losses = self._losses, []
         epoch = {
             "epoch": len(self.history) + 1,
@@ -229,6 +245,17 @@ class Trainer:
             "seconds": time.perf_counter() - started,
         }
         return cast(Epoch, epoch)
+
+    def _ends_epoch(self) -> bool:
+        """Whether it is time to evaluate: after so many steps, or so much of a schedule."""
+        plan = self.plan
+        if self._share_done() >= 1 or len(self._losses) >= plan.steps_per_epoch(self.n_rows):
+            return True
+        # A schedule that time limits has as many evaluations as one that steps do, if they leave
+        # enough time for training.
+        due = (len(self.history) + 1) * plan.evaluate_every / plan.max_steps
+        is_due = plan.schedule == "one-cycle" and self._share_used() >= due
+        return is_due and self._evaluated_for <= MOST_EVALUATING * self._seconds()
 
     def _rows(self) -> Tensor:
         """The rows of the next step. Each pass sees all rows once, in an order of its own."""
@@ -277,7 +304,8 @@ class Trainer:
             )
         if score > self._best_score:
             self._best_score, self._stale = score, 0
-            self._best_weights = copies(self.network.state_dict())
+            if self.plan.schedule == "constant":
+                self._best_weights = copies(self.network.state_dict())
         else:
             self._stale += 1
         return figures
@@ -307,7 +335,7 @@ class Trainer:
             "run": self._identity(),
             "history": self.history,
             "step": self._step_count,
-            "seconds": self._seconds_before + time.perf_counter() - self._started,
+            "seconds": self._seconds(),
             "losses": self._losses,
             "best_score": self._best_score,
             "stale": self._stale,

@@ -150,8 +150,9 @@ class Training(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no ty
 class TrainingPlan:
     """A training with every number known. The parameters are those of `Training`.
 
-    ``enough`` is a held-out score. A "one-cycle" training that has it at two evaluations in a row
-    is ended with a tenth of its steps, in which the learning rate falls as usual.
+    ``enough`` is a held-out score. If it is given, a "one-cycle" training may end early: when two
+    evaluations in a row reach it, or when the held-out loss has been rising for a while. The last
+    tenth of the steps follows at once, in which the learning rate falls as usual.
 
     Examples
     --------
@@ -172,7 +173,7 @@ class TrainingPlan:
     evaluate_every: int = 50
     patience: int = 10
     schedule: Schedule = "constant"
-    enough: float = math.inf
+    enough: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("batch_size", "max_steps", "evaluate_every", "patience"):

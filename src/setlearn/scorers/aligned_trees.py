@@ -72,8 +72,8 @@ class AlignedTrees(UnitScorer):
     history : int, default=2
         How many of the last chunks the trees see.
     beam : int, default=20
-        How many partial outputs are kept at each position. It is also the largest number of
-        candidates.
+        How many partial outputs are kept at each position, and the largest number of candidates.
+        If training sets have more than half as many elements, it is twice the size of the largest.
     max_pairs : int, default=10000
         How many pairs of an input and an element the trees are grown from. If there are more, some
         are drawn. The time to fit is proportional to it.

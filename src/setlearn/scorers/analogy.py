@@ -245,7 +245,7 @@ class AnalogyScorer(ListingScorer):
     ) -> FloatArray:
         """The weight of each kind of evidence, learned from samples that it is not taken from."""
         features, right = [], []
-        for train, test in _folds(len(samples), rng):
+        for train, test in _folds(samples.inputs, rng):
             evidence = Evidence.fit(samples.take(train), self.smoothing, self.penalty, rng)
             inputs, keys = [samples.inputs[i] for i in test], [samples.keys[i] for i in test]
             for row, sequences, values in self._gathered(evidence, inputs, keys):
@@ -299,20 +299,27 @@ class AnalogyScorer(ListingScorer):
         return made
 
 
-def _folds(n_samples: int, rng: np.random.RandomState) -> Iterator[tuple[IntArray, IntArray]]:
-    """Parts to take evidence from, and parts to learn its weights on: more where data are few."""
-    if n_samples < LEAST_SAMPLES:
+def _folds(
+    inputs: Sequence[Numbers], rng: np.random.RandomState
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """Parts to take evidence from, and parts to learn its weights on: more where data are few.
+
+    Samples with the same input are always in the same part.
+    """
+    first: dict[Numbers, int] = {}
+    group = np.array([first.setdefault(x, k) for k, x in enumerate(inputs)], dtype=np.intp)
+    order = rng.permutation(np.unique(group))
+    if len(order) < LEAST_SAMPLES:
         return
-    order = rng.permutation(n_samples)
-    if n_samples > MOST_IN_FOLDS:
-        yield np.sort(order[MOST_HELD_OUT:]), np.sort(order[:MOST_HELD_OUT])
+    if len(order) > MOST_IN_FOLDS:
+        asked = np.isin(group, order[:MOST_HELD_OUT])
+        yield np.flatnonzero(~asked), np.flatnonzero(asked)
         return
-    n_folds = min(n_samples, 20 if n_samples < 200 else 8 if n_samples < 1000 else 4)
-    for fold in range(n_folds):
-        held_out = np.zeros(n_samples, dtype=bool)
-        held_out[order[fold::n_folds]] = True
-        asked = np.sort(order[fold::n_folds][: MOST_HELD_OUT // n_folds])
-        yield np.flatnonzero(~held_out), asked
+    n_folds = 20 if len(order) < 200 else 8 if len(order) < 1000 else 4
+    for fold in range(min(n_folds, len(order))):
+        held_out = order[fold::n_folds]
+        asked = np.isin(group, held_out[: MOST_HELD_OUT // n_folds])
+        yield np.flatnonzero(~np.isin(group, held_out)), np.flatnonzero(asked)
 
 
 def _shifted(weights: FloatArray, features: FloatArray, right: BoolArray) -> FloatArray:

@@ -37,6 +37,8 @@ class Scorer(Protocol):
         Trains the scorer on inputs and the prefix trees of their sets (`setlearn.trie.Trie`). It
         is called on a copy unless the scorer is fitted already, which is decided as scikit-learn
         does: by ``__sklearn_is_fitted__`` or attributes that end with an underscore.
+    ``check(X)``
+        Raises an error if such inputs cannot be fitted. A mixture asks before it trains anything.
     ``candidates(X)``
         Lists all sequences that are possible for each input. A mixture then never asks for the
         probability of others.
@@ -124,6 +126,10 @@ class TokenScorer(ABC):
     @abstractmethod
     def gives_marginals(self) -> bool:
         """Whether a finished sequence's membership is its own probability to be in the set."""
+
+    def within(self, bounds: Any) -> TokenScorer:
+        """The scorer for predictions within these `Bounds`, if it searches by itself."""
+        return self
 
     @property
     def lists_all(self) -> bool:

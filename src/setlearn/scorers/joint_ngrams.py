@@ -46,8 +46,8 @@ class JointNgrams(UnitScorer):
     order : int, default=8
         The n of the n-grams.
     beam : int, default=30
-        How many partial outputs are kept at each position. It is also the largest number of
-        candidates.
+        How many partial outputs are kept at each position, and the largest number of candidates.
+        If training sets have more than half as many elements, it is twice the size of the largest.
     random_state : int or RandomState, default=0
         Draws the pairs that the alignment is learned from if there are more than 20,000.
 

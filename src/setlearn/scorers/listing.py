@@ -75,7 +75,7 @@ class ListingScorer(BaseEstimator, ABC):  # type: ignore[misc]  # no types
             If ``bind`` was not called before.
         ParameterError
         """
-        self._check_parameters()
+        self.check(X)
         if not hasattr(self, "vocabulary_"):
             raise NotFittedError(
                 f"{type(self).__name__} needs the tokens of elements; call bind(vocabulary, "
@@ -83,6 +83,24 @@ class ListingScorer(BaseEstimator, ABC):  # type: ignore[misc]  # no types
             )
         self._learn(self._token_lists(X), trie, check_random_state(self.random_state))
         return self
+
+    def check(self, X: Any) -> None:
+        """Raise if a parameter is out of range, or the inputs are not of a kind that it reads.
+
+        Parameters
+        ----------
+        X : list of inputs, or a numeric array
+
+        Raises
+        ------
+        DataError, ParameterError
+        """
+        self._check_parameters()
+        if is_numeric(X):
+            raise DataError(
+                f"{type(self).__name__} reads texts or lists of tokens, got an array of shape "
+                f"{np.shape(X)}; use a network for numbers"
+            )
 
     @abstractmethod
     def _check_parameters(self) -> None:
@@ -128,9 +146,5 @@ class ListingScorer(BaseEstimator, ABC):  # type: ignore[misc]  # no types
 
     def _token_lists(self, X: Any) -> list[Sequence[Any]]:
         """Inputs split into tokens; numbers are refused."""
-        if is_numeric(X):
-            raise DataError(
-                f"{type(self).__name__} reads texts or lists of tokens, got an array of shape "
-                f"{np.shape(X)}; use a network for numbers"
-            )
+        self.check(X)
         return token_lists(X, self.tokeniser_)

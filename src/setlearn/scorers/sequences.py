@@ -159,9 +159,14 @@ class SequenceScorer(TokenScorer):
         list of arrays of int
             The rows of each part, in the order given.
         """
-        longest = int(inputs.length[samples].max(initial=1))
-        size = min(most, self.network.most_at_once(longest) or most)
-        return [samples[first : first + size] for first in range(0, len(samples), size)]
+        parts: list[IntArray] = []
+        first = longest = 0
+        for place, length in enumerate(inputs.length[samples].tolist()):
+            longest = max(longest, length)
+            if place - first >= min(most, self.network.most_at_once(longest) or most):
+                parts.append(samples[first:place])
+                first, longest = place, length
+        return [*parts, samples[first:]] if len(samples) else parts
 
     def as_batch(self, x: Any) -> Inputs:
         """A single input, read."""

@@ -40,6 +40,9 @@ LONGEST_CHUNK = 8
 MOST_EMISSIONS = 4_000_000
 """Input tokens times output tokens; with more, nothing is learned."""
 
+PER_ELEMENT = 2
+"""How many partial outputs are kept at least, as a multiple of the size of the largest set."""
+
 BATCH = 64
 DECIMALS = 10
 
@@ -163,6 +166,7 @@ class UnitScorer(ListingScorer):
         sizes = trie.set_sizes()
         self.empty_share_ = float((sizes == 0).mean())
         self.mean_size_ = float(sizes[sizes > 0].mean()) if sizes.any() else 0.0
+        self.beam_ = max(self.beam, PER_ELEMENT * int(sizes.max(initial=0)))
         units = self._aligned(X, trie, rng)
         self.chunks_ = units.table
         self.copies_ = units.copies
@@ -197,12 +201,10 @@ class UnitScorer(ListingScorer):
         inputs, n_choices = self.reader_.read(X), self.vocabulary_.n_choices
         n_tokens = self.reader_.n_tokens
         same = np.array([END, *self.vocabulary_.spelled_by(self.reader_.tokens)])
-        pairs = Pairs.of(
-            inputs, Sequences.of([[list(y) for y in sorted(s)] for s in trie.as_sets()])
-        )
-        usable = (pairs.source_length <= LONGEST) & (pairs.target_length <= LONGEST)
+        sequences = Sequences.of([[list(y) for y in sorted(s)] for s in trie.as_sets()])
+        usable = (inputs.length[sequences.sample] <= LONGEST) & (sequences.length <= LONGEST)
         usable &= n_tokens * n_choices <= MOST_EMISSIONS
-        pairs = pairs.part(np.flatnonzero(usable))
+        pairs = Pairs.of(inputs, sequences.part(np.flatnonzero(usable)))
         pointer = align(pairs, np.where(same == END, -1, same), n_choices, rng)
         chunks = _chunks(pairs, pointer)
         kept = [k for k, parts in enumerate(chunks) if max(map(len, parts)) <= LONGEST_CHUNK]
@@ -242,7 +244,7 @@ class UnitScorer(ListingScorer):
             chunk = np.concatenate([np.full(len(over), EMPTY), found.chunk])
             factor = np.concatenate([np.ones(len(over)), found.probability])
             reached = score[parent] * factor
-            kept = _best(sample[parent], parent, chunk, reached, self.beam)
+            kept = _best(sample[parent], parent, chunk, reached, self.beam_)
             parent, score = parent[kept], reached[kept]
             sample, chunks = sample[parent], np.column_stack([chunks[parent], chunk[kept]])
             # Scores are relative to the best one, so that they do not vanish.
