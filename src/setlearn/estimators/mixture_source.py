@@ -45,6 +45,9 @@ NOT_MANY = 400
 SMALL_TRANSDUCER = {"width": 96, "layers": 1}
 """With fewer samples than this a small network is as good, and faster."""
 
+WITHOUT_COPIES = 2
+"""Members of a transducer where no tokens are copied: such outputs are harder to learn."""
+
 MOST_FOR_TREES = 20_000
 """With more samples, trees would be grown on too small a part of them."""
 
@@ -227,6 +230,8 @@ class SuitedScorer(ScorerSource):
         transducer = NewNetwork(network_named("transducer"))
         if len(problem.X) < NOT_MANY:
             transducer.recipe.set_params(**SMALL_TRANSDUCER)
+        elif not problem.vocabulary.n_stand_ins:
+            transducer.recipe.set_params(members=WITHOUT_COPIES)
         shape = _Shape.of(problem, rng)
         others: list[Any] = [AnalogyScorer()]
         if shape.is_in_order:
