@@ -13,7 +13,7 @@ from setlearn.errors import DataError, NotFittedError, ParameterError, UnseenTok
 from setlearn.metrics import mean_f1
 from setlearn.rules import ExpectedF, Threshold
 from setlearn.scorers import AnalogyScorer
-from setlearn.scorers.analogy import _shifted
+from setlearn.scorers.evidence_weights import _shifted
 from setlearn.trie import END, Sequences, Trie
 from setlearn.vocabulary import Tokeniser, Vocabulary
 

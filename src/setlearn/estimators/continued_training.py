@@ -12,13 +12,8 @@ from sklearn.base import clone
 from setlearn.errors import DataError, ParameterError
 from setlearn.estimators.mixture_scorer import MixtureScorer
 from setlearn.estimators.mixture_source import Mixture, SuitedScorer
-from setlearn.estimators.sequence_problem import (
-    NewNetwork,
-    PassedScorer,
-    SampleSplit,
-    ScorerSource,
-    SequenceProblem,
-)
+from setlearn.estimators.scorer_sources import NewNetwork, PassedScorer, ScorerSource
+from setlearn.estimators.sequence_problem import SampleSplit, SequenceProblem
 from setlearn.networks.training_settings import MIN_HELD_OUT
 from setlearn.nodes import IntArray
 from setlearn.scorers.base import InjectedScorer, TokenScorer

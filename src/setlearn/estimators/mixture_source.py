@@ -15,15 +15,9 @@ from setlearn.errors import ParameterError
 from setlearn.estimators.candidate_lists import candidate_lists, f1_of_lists
 from setlearn.estimators.mixture_scorer import MixtureScorer
 from setlearn.estimators.scorer_names import scorer_named
+from setlearn.estimators.scorer_sources import NewNetwork, PassedScorer, ScorerSource
 from setlearn.estimators.sequence_parameters import FEW
-from setlearn.estimators.sequence_problem import (
-    FittedScorer,
-    NewNetwork,
-    PassedScorer,
-    SampleSplit,
-    ScorerSource,
-    SequenceProblem,
-)
+from setlearn.estimators.sequence_problem import FittedScorer, SampleSplit, SequenceProblem
 from setlearn.networks import Training, network_named
 from setlearn.networks.alignment import Pairs, reading_order
 from setlearn.scorers import AlignedTrees, AnalogyScorer, JointNgrams, Scorer

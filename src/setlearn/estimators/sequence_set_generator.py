@@ -12,6 +12,7 @@ from setlearn.errors import ConvergenceWarning, DataError, ParameterError, warn_
 from setlearn.estimators.base import check_same_length
 from setlearn.estimators.continued_training import continued, kept_split
 from setlearn.estimators.mixture_source import scorer_source
+from setlearn.estimators.scorer_sources import ScorerSource
 from setlearn.estimators.sequence_parameters import (
     as_list,
     check_bounds,
@@ -21,7 +22,7 @@ from setlearn.estimators.sequence_parameters import (
     tokenisers_of,
 )
 from setlearn.estimators.sequence_predictor import SequencePredictor, check_targets, rule_data
-from setlearn.estimators.sequence_problem import ScorerSource, SequenceProblem
+from setlearn.estimators.sequence_problem import SequenceProblem
 from setlearn.generate import Bounds
 from setlearn.networks.training_settings import Training, TrainsNetwork
 from setlearn.nodes import IntArray

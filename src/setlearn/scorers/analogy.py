@@ -9,17 +9,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import brentq, minimize
 from scipy.special import expit
 
 from setlearn.errors import ParameterError
-from setlearn.nodes import BoolArray, FloatArray, IntArray
+from setlearn.nodes import FloatArray, IntArray
 from setlearn.ordering import canonical_rank
 from setlearn.parameter_checks import check_count
 from setlearn.savable import savable
 from setlearn.scorers.analogy_evidence import Evidence, Samples
 from setlearn.scorers.candidates import Candidate
 from setlearn.scorers.edit_operations import Add, Layout, Numbers, Operation
+from setlearn.scorers.evidence_weights import learned_weights
 from setlearn.scorers.input_keys import InputKeys, describe, drop_key, vowels_of
 from setlearn.scorers.listing import ListingScorer
 from setlearn.scorers.operation_learning import learn_operations
@@ -43,18 +43,8 @@ MOST_HELD_OUT = 1600
 
 DECIMALS = 10
 
-PENALTIES = (300.0, 30.0, 3.0)
-"""Of the distance between the weights of evidence and those that are used where none are learned:
-with some dozens of samples, weights that are learned freely may do harm."""
-
-N_PARTS = 5
-"""Of samples, for choosing the penalty by cross-validation."""
-
 LEAST_SAMPLES = 8
 """With fewer samples the weights are not learned."""
-
-LEAST_OUTCOMES = 10
-"""With fewer right or fewer wrong candidates only the weight of the constant 1 is learned."""
 
 MOST_IN_FOLDS = 6000
 """With more samples a part is held out once, instead of all in turn."""
@@ -252,15 +242,7 @@ class AnalogyScorer(ListingScorer):
                 elements = sets[test[row]]
                 features.append(values)
                 right += [y in elements if y else not elements for y in sequences]
-        if not features:
-            return samples.default_weights()
-        outcomes = np.array(right)
-        if min(outcomes.sum(), (~outcomes).sum()) < LEAST_OUTCOMES:
-            return _shifted(samples.default_weights(), np.concatenate(features), outcomes)
-        size = [len(values) for values in features]
-        sample = np.repeat(np.arange(len(size)), size)
-        prior = samples.default_weights()
-        return _logistic_weights(np.concatenate(features), outcomes, sample, prior)
+        return learned_weights(features, np.array(right, dtype=bool), samples.default_weights())
 
     def _gathered(
         self, evidence: Evidence, inputs: Sequence[Numbers], keys: Sequence[InputKeys]
@@ -320,51 +302,3 @@ def _folds(
         held_out = order[fold::n_folds]
         asked = np.isin(group, held_out[: MOST_HELD_OUT // n_folds])
         yield np.flatnonzero(~np.isin(group, held_out)), np.flatnonzero(asked)
-
-
-def _shifted(weights: FloatArray, features: FloatArray, right: BoolArray) -> FloatArray:
-    """The weights with a constant at which as many candidates are expected as were right."""
-    scores = features @ weights[:-1]
-    share = (right.sum() + 0.5) / (len(right) + 1)
-    shift = brentq(lambda constant: expit(scores + constant).mean() - share, -50, 50)
-    return np.append(weights[:-1], shift)
-
-
-def _logistic_weights(
-    features: FloatArray, right: BoolArray, sample: IntArray, prior: FloatArray
-) -> FloatArray:
-    """The weights of a logistic regression, as near to prior ones as cross-validation says."""
-    mean, spread = features.mean(axis=0), features.std(axis=0)
-    spread[spread < 1e-6] = 1.0
-    scaled = np.column_stack([(features - mean) / spread, np.ones(len(features))])
-    usual = np.append(prior[:-1] * spread, prior[-1] + mean @ prior[:-1])
-    signed = np.where(right, 1.0, -1.0)
-    fold = sample % N_PARTS
-
-    def loss_on_others(penalty: float) -> float:
-        loss = 0.0
-        for part in range(N_PARTS):
-            own, other = fold == part, fold != part
-            weights = _near_weights(scaled[other], signed[other], usual, penalty)
-            loss += np.logaddexp(0, -signed[own] * (scaled[own] @ weights)).sum()
-        return loss
-
-    found = _near_weights(scaled, signed, usual, min(PENALTIES, key=loss_on_others))
-    weights = found[:-1] / spread
-    return np.append(weights, found[-1] - mean @ weights)
-
-
-def _near_weights(
-    features: FloatArray, signed: FloatArray, usual: FloatArray, penalty: float
-) -> FloatArray:
-    """The weights with the least log loss plus a penalty on their distance from usual ones."""
-
-    def loss(weights: FloatArray) -> tuple[float, FloatArray]:
-        margin, excess = signed * (features @ weights), weights - usual
-        gradient = penalty * excess - (signed * expit(-margin)) @ features
-        return np.logaddexp(0, -margin).sum() + penalty * excess @ excess / 2, gradient
-
-    found: FloatArray = minimize(
-        loss, usual, jac=True, method="L-BFGS-B", options={"maxiter": 2000}
-    ).x
-    return found
