@@ -197,12 +197,24 @@ def test_no_parts():
 @pytest.mark.parametrize("network", ["analogy", ["analogy", "ngrams"]])
 def test_limits_can_be_raised_after_fit(network):
     X, _ = verbs(60)
-    model = SequenceSetGenerator(network, random_state=0).fit(X, [{x} for x in X])
+    model = SequenceSetGenerator(network, random_state=0, max_length=9).fit(X, [{x} for x in X])
     long = "".join(X[:8])
     with pytest.warns(TruncationWarning) as caught:
         assert long not in model.predict([long])[0]
     assert caught[0].filename == __file__
     assert model.set_params(max_length=50).predict([long]) == [{long}]
+
+
+@pytest.mark.parametrize("network", ["analogy", ["analogy", "ngrams"]])
+def test_copies_may_be_as_long_as_their_inputs(network, tmp_path):
+    X, Y = verbs(60)
+    model = SequenceSetGenerator(network, random_state=0).fit(X, Y)
+    assert model.surplus_ == 3
+    setlearn.save(model, tmp_path / "model")
+    long = "".join(X[:8]) + "t"
+    for same in (model, setlearn.load(tmp_path / "model")):
+        assert same.predict([long, "bada"])[0] == {long, long + "s", long + "ing"}
+        assert same.trace(long).result == {long, long + "s", long + "ing"}
 
 
 @pytest.mark.parametrize("n_samples", [60, 1000])

@@ -50,7 +50,9 @@ class TestTrend:
 class TestTime:
     def test_cut_off(self):
         plan = TrainingPlan(max_steps=99, max_seconds=20)
-        problem = convergence_problem(history([0.5] * 20, [1.0] * 20), plan)
+        epochs = history([0.5] * 20, [1.0] * 20)
+        epochs[-1]["out_of_time"] = True
+        problem = convergence_problem(epochs, plan)
         assert problem == "training ended after 20 seconds, at step 20 of 99"
 
     def test_most_of_a_schedule_is_enough(self):

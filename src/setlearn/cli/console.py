@@ -160,7 +160,8 @@ def print_warnings() -> Iterator[None]:
         n_sets = counted(len(cut_off), "predicted set")
         problem = f"{n_sets} cut off at a limit of the model, so elements may be missing"
         remedy = (
-            "in Python, set_params() of a loaded model can raise max_length, max_size, max_nodes"
+            "in Python, setlearn.load(...).model.set_params() can raise max_length, max_size and "
+            "max_nodes"
         )
         print_notes([f"setlearn: warning: {problem}; {remedy}"])
 

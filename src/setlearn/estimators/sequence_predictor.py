@@ -40,7 +40,7 @@ from setlearn.generate import Bounds, Generated, GrownLevel, generate
 from setlearn.nodes import Mask, Nodes
 from setlearn.rules import Rule, TopK
 from setlearn.scorers.base import TokenScorer
-from setlearn.sequence_inputs import stand_ins_of, unseen_tokens
+from setlearn.sequence_inputs import stand_ins_of, token_lists, unseen_tokens
 from setlearn.set_reading import LabelSets, check_one_kind
 from setlearn.token_guesses import split_phrase
 from setlearn.trie import END, Trie
@@ -92,7 +92,7 @@ class SequencePredictor(RuleHolder):
             return list(self._rankings(X))
         self._check_fitted()
         rule = TopK(top)
-        bounds = self._bounds(rule)
+        bounds = self._bounds(rule, X=as_list(X, "X"))
         bounds = replace(bounds, max_size=max(bounds.max_size, top))
         return list(self._rankings(X, rule=rule, bounds=bounds))
 
@@ -108,7 +108,7 @@ class SequencePredictor(RuleHolder):
         stand_ins = stand_ins_of([x], self.vocabulary_)
         [given] = self._without_unseen(self._read_known([known]), stand_ins, unknown)
         levels: list[GrownLevel] = []
-        bounds = self._bounds(self.rule_, len(given))
+        bounds = self._bounds(self.rule_, len(given), X=[x])
         grown = generate(
             self.scorer_.within(bounds),
             self.rule_,
@@ -195,7 +195,7 @@ class SequencePredictor(RuleHolder):
         X, rule = as_list(X, "X"), self.rule_ if rule is None else rule
         check_not_empty(len(X))
         if bounds is None:
-            bounds = self._bounds(rule, max(map(len, known or ()), default=0))
+            bounds = self._bounds(rule, max(map(len, known or ()), default=0), X=X)
         scorer = self.scorer_.within(bounds)
         unseen = unseen_tokens(X, self.vocabulary_)
         stand_ins = stand_ins_of(X, self.vocabulary_)
@@ -245,6 +245,15 @@ class SequencePredictor(RuleHolder):
         _check_kind(sets, self.vocabulary_, "known")
         return sets
 
+    def _longest_copy(self, rule: Rule, X: Any) -> int:
+        """How long sequences can be that copy these inputs, as far as training shows it."""
+        surplus: int | None = getattr(self, "surplus_", None)  # older versions did not keep it
+        if X is None or surplus is None or not rule.chooses_sequences:
+            return 0
+        inputs = self.vocabulary_.inputs
+        assert inputs is not None  # else there are no copies
+        return max(map(len, token_lists(X, inputs.tokeniser))) + surplus
+
     def _without_unseen(
         self, sets: LabelSets, stand_ins: Sequence[StandIns], unknown: Unknown
     ) -> LabelSets:
@@ -267,14 +276,16 @@ class SequencePredictor(RuleHolder):
     def _trie(self, sets: LabelSets, stand_ins: Sequence[StandIns] | None = None) -> Trie:
         return Trie.of(self.vocabulary_.encode(sets, stand_ins), len(sets))
 
-    def _bounds(self, rule: Rule, n_known: int = 0, learned: Bounds | None = None) -> Bounds:
+    def _bounds(
+        self, rule: Rule, n_known: int = 0, *, learned: Bounds | None = None, X: Any = None
+    ) -> Bounds:
         """The bounds in force: what is given, and otherwise what was learned.
 
         ``n_known`` is the largest number of sequences that are known of a sample.
         """
         check_bounds(self.max_length, self.max_size, self.max_nodes)
         learned = learned or self.learned_bounds_
-        max_length = self.max_length or learned.max_length
+        max_length = self.max_length or max(learned.max_length, self._longest_copy(rule, X))
         wide_enough = learned.width * (max_length + 1)
         max_nodes = self.max_nodes or max(wide_enough, rule.least_nodes(max_length, n_known))
         return Bounds(max_length, self.max_size or learned.max_size, max_nodes)

@@ -14,7 +14,7 @@ from setlearn.networks.training_settings import Training, hold_out
 from setlearn.nodes import IntArray
 from setlearn.rules import Rule
 from setlearn.scorers.base import TokenScorer
-from setlearn.sequence_inputs import sample_keys
+from setlearn.sequence_inputs import sample_keys, token_lists
 from setlearn.trie import Sequences, Trie
 from setlearn.vocabulary import Tokeniser, Vocabulary
 
@@ -47,6 +47,13 @@ class SequenceProblem:
     def part(self, samples: IntArray) -> tuple[Any, Trie]:
         """The inputs and trees of some samples."""
         return _safe_indexing(self.X, samples), self.trie.take(samples)
+
+    def surplus(self) -> int | None:
+        """How many tokens a sequence has more than its input, at most; None without copies."""
+        if self.vocabulary.n_stand_ins == 0 or len(self.sequences.length) == 0:
+            return None
+        length = np.array([len(tokens) for tokens in token_lists(self.X, self.input_tokeniser)])
+        return int((self.sequences.length - length[self.sequences.sample]).max())
 
     def with_time(self, share: float) -> SequenceProblem:
         """The same problem with a share of the time, if that is limited."""

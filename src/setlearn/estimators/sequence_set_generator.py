@@ -112,6 +112,9 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
     rule_samples_ : tuple or None
         A scorer that has not seen these samples, their inputs and their trees, for `with_rule`.
         They are not saved.
+    surplus_ : int or None
+        How many tokens a sequence has more than its input, at most; None if no tokens are copied.
+        If inputs are longer than in training, sequences may be as well.
     history_ : list of dicts
         For each evaluation ``loss``, ``held_out_f1``, ``seconds`` and more. ``judged`` says how
         many samples the figures are of, and ``held_out_seen`` whether they are training samples,
@@ -196,7 +199,7 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         self.scorer_, self.learned_bounds_ = fitted.scorer, problem.bounds
         self.history_, self.held_out_ = fitted.history, held_out
         self.held_out_keys_ = sample_keys(_safe_indexing(problem.X, held_out))
-        self.tokens_ = tokens
+        self.tokens_, self.surplus_ = tokens, problem.surplus()
         kept = (fitted.judge, *problem.part(held_out))
         self.rule_samples_ = kept if len(held_out) else None
         self._set_rule(rule)

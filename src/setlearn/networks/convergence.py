@@ -29,9 +29,6 @@ LEAST_STEPS = 0.5
 """A one-cycle schedule fits into the time that there is. With at least this share of its steps,
 that is no problem."""
 
-NEARLY_ALL = 0.95
-"""The share of the time that the epochs take at least; the rest is for checkpoints."""
-
 
 def convergence_problem(history: Sequence[Mapping[str, Any]], plan: TrainingPlan) -> str | None:
     """Say what was seen, if a training should have been longer.
@@ -48,7 +45,7 @@ def convergence_problem(history: Sequence[Mapping[str, Any]], plan: TrainingPlan
 
     Examples
     --------
-    >>> history = [{"step": 7, "held_out_f1": 0.5, "held_out_loss": 1.0, "seconds": 60.1}]
+    >>> history = [{"step": 7, "held_out_f1": 0.5, "held_out_loss": 1.0, "out_of_time": True}]
     >>> convergence_problem(history, TrainingPlan(max_steps=99, max_seconds=60))
     'training ended after 60 seconds, at step 7 of 99'
     """
@@ -56,10 +53,12 @@ def convergence_problem(history: Sequence[Mapping[str, Any]], plan: TrainingPlan
         return None
     last = history[-1]
     n_steps = last["step"]
-    seconds = sum(epoch["seconds"] for epoch in history)
     enough = LEAST_STEPS * plan.max_steps if plan.schedule == "one-cycle" else plan.max_steps
-    if n_steps < enough and seconds >= NEARLY_ALL * plan.max_seconds:
-        return f"training ended after {seconds:.0f} seconds, at step {n_steps} of {plan.max_steps}"
+    if n_steps < enough and last.get("out_of_time"):
+        return (
+            f"training ended after {plan.max_seconds:.0f} seconds, at step {n_steps} of "
+            f"{plan.max_steps}"
+        )
     if len(history) < LEAST_EVALUATIONS:
         return None
     window = len(history) // LAST_SHARE

@@ -57,10 +57,11 @@ that of the longer schedule at the same step."""
 
 
 class Epoch(TypedDict, total=False):
-    """What is recorded of one epoch; the last four only for sets of sequences.
+    """What is recorded of one epoch; the figures of held-out samples for sets of sequences only.
 
     ``judged`` is how many samples the figures called held-out are of. If no samples are held out,
-    ``held_out_seen`` is True: they are training samples.
+    ``held_out_seen`` is True: they are training samples. ``out_of_time`` is True for the last
+    epoch of a training that a time limit has ended.
     """
 
     epoch: Required[int]
@@ -72,6 +73,7 @@ class Epoch(TypedDict, total=False):
     held_out_loss: float
     judged: int
     held_out_seen: bool
+    out_of_time: bool
 
 
 class Trainer:
@@ -244,6 +246,8 @@ class Trainer:
             **figures,
             "seconds": time.perf_counter() - started,
         }
+        if self._seconds() >= self.plan.max_seconds:
+            epoch["out_of_time"] = True
         return cast(Epoch, epoch)
 
     def _ends_epoch(self) -> bool:
