@@ -252,7 +252,7 @@ class SequencePredictor(RuleHolder):
             return 0
         inputs = self.vocabulary_.inputs
         assert inputs is not None  # else there are no copies
-        return max(map(len, token_lists(X, inputs.tokeniser))) + surplus
+        return max(map(len, token_lists(X, inputs.tokeniser)), default=0) + surplus
 
     def _without_unseen(
         self, sets: LabelSets, stand_ins: Sequence[StandIns], unknown: Unknown
