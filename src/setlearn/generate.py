@@ -13,7 +13,7 @@ from setlearn.savable import savable
 from setlearn.scorers.base import Scorer
 from setlearn.trie import END, Sequences, Trie
 
-__all__ = ["Bounds", "Generated", "GrownLevel", "generate"]
+__all__ = ["MOST_SCORES", "Bounds", "Generated", "GrownLevel", "generate"]
 
 
 MOST_TOGETHER = 256
@@ -23,7 +23,7 @@ MOST_PREFIXES = 131_072
 """Prefixes that all samples generated together may have, which keeps memory flat."""
 
 MOST_SCORES = 32_000_000
-"""Scores of choices at one length that all of them may have: 256 MB."""
+"""Scores of choices that are held together: 256 MB."""
 
 
 @savable()

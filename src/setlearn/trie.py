@@ -40,10 +40,9 @@ class Sequences:
 
     def part(self, rows: IntArray) -> Sequences:
         """Return some of the sequences."""
-        length = self.length[rows]
-        start = (np.cumsum(self.length) - self.length)[rows]
-        place = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
-        return Sequences(self.sample[rows], length, self.tokens[np.repeat(start, length) + place])
+        last = np.cumsum(self.length)[rows]
+        place, _ = concatenated_ranges(last - self.length[rows], last)
+        return Sequences(self.sample[rows], self.length[rows], self.tokens[place])
 
     def padded(self) -> IntArray:
         """Return one row per sequence, (m, longest), filled up with END."""

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from setlearn.copied_tokens import with_input_tokens
 from setlearn.estimators.hidden_tokens import HiddenTokens
-from setlearn.sequence_inputs import TokenReader, with_input_tokens
+from setlearn.sequence_inputs import TokenReader
 from setlearn.trie import Sequences
 from setlearn.vocabulary import Tokeniser, Vocabulary
 

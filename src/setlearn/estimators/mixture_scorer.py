@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from setlearn.estimators.candidate_lists import probable_sequences
-from setlearn.generate import Bounds
+from setlearn.generate import MOST_SCORES, Bounds
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Step
 from setlearn.savable import savable
 from setlearn.scorers.base import TokenScorer
@@ -26,9 +26,6 @@ Found: TypeAlias = dict[tuple[int, ...], float]
 
 LEAST_WEIGHT = 0.02
 """A scorer with less weight than this is dropped: it costs time and decides nothing."""
-
-MOST_ENTRIES = 32_000_000
-"""Prefixes times choices that are scored together."""
 
 DECIMALS = 6
 """Of probabilities: batched in another way, those of networks differ from the 7th on."""
@@ -201,7 +198,7 @@ class MixtureScorer(TokenScorer):
     def _ends(self, scorer: TokenScorer, X: Any, trie: Trie) -> FloatArray:
         """The probability of the end symbol at each node, a few trees at a time."""
         entries = len(trie) * self.vocabulary.n_choices
-        parts = np.array_split(np.arange(len(X)), max(-(-entries // MOST_ENTRIES), 1))
+        parts = np.array_split(np.arange(len(X)), max(-(-entries // MOST_SCORES), 1))
         return np.concatenate(
             [
                 scorer.score_trees(_safe_indexing(X, rows), trie.take(rows)).membership[:, END]

@@ -147,15 +147,15 @@ class Mixture(ScorerSource):
             (part, replace(problem, training=training))
             for part, training in zip(self.parts, self._trainings(problem.training), strict=True)
         ]
-        n_fast = sum(part.fits_fast for part in self.parts)
-        has_both = 0 < n_fast < len(parts)
-        is_worth_it = has_both and len(problem.X) >= MANY and cpu_count() > 1
-        # With one job, a generator computes nothing before it is asked.
-        in_background = Parallel(n_jobs=2 if is_worth_it else 1, return_as="generator")
-        fast = in_background([delayed(_fit_all)([p for p in parts if p[0].fits_fast], split, rng)])
-        others = iter(_fit_all([p for p in parts if not p[0].fits_fast], split, rng))
-        fitted_fast = iter(next(fast))
-        return [next(fitted_fast if part.fits_fast else others) for part in self.parts]
+        fast = [pair for pair in parts if pair[0].fits_fast]
+        others = [pair for pair in parts if not pair[0].fits_fast]
+        if not fast or not others or len(problem.X) < MANY or cpu_count() == 1:
+            return _fit_all(parts, split, rng)
+        in_background = Parallel(n_jobs=2, return_as="generator")
+        answer = in_background([delayed(_fit_all)(fast, split, rng)])
+        fitted_others = iter(_fit_all(others, split, rng))
+        fitted_fast = iter(next(answer))
+        return [next(fitted_fast if part.fits_fast else fitted_others) for part in self.parts]
 
     def _trainings(self, training: Training) -> list[Training]:
         """The training of each part; networks share the time, and have folders of their own."""

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import _is_fitted
 
+from setlearn.copied_tokens import with_input_tokens
 from setlearn.estimators.sequence_problem import FittedScorer, SampleSplit, SequenceProblem
 from setlearn.networks import network_named
 from setlearn.networks.convergence import convergence_problem
@@ -19,7 +20,7 @@ from setlearn.networks.recipe import NetworkRecipe, loss_of
 from setlearn.networks.training_settings import Training, TrainingPlan
 from setlearn.nodes import IntArray
 from setlearn.scorers.base import InjectedScorer
-from setlearn.sequence_inputs import InputReader, learn_inputs, with_input_tokens
+from setlearn.sequence_inputs import InputReader, learn_inputs
 from setlearn.set_reading import LabelSets
 from setlearn.vocabulary import Split, Tokeniser, Vocabulary
 
@@ -219,10 +220,10 @@ class NewNetwork(ScorerSource):
         -------
         float
         """
-        steps = self._training_plan(problem.training, split).max_steps
-        short: dict[str, Any] = {"max_steps": min(steps, TRIED_STEPS)}
-        short["evaluate_every"] = short["max_steps"]
-        training = clone(problem.training).set_params(**short, checkpoint=None, verbose=False)
+        n = min(self._training_plan(problem.training, split).max_steps, TRIED_STEPS)
+        training = clone(problem.training).set_params(
+            max_steps=n, evaluate_every=n, checkpoint=None, verbose=False
+        )
         tried = self.fit(replace(problem, training=training), split, rng)
         return float(tried.history[-1]["held_out_f1"])
 
@@ -237,7 +238,7 @@ class NewNetwork(ScorerSource):
         plan = self._suited_plan(training)
         if plan.schedule == "constant":
             return plan
-        # Such a training must be long enough for the data; it ends early only if all is right.
+        # Such a training must be long enough for the data. Held-out figures may end it early.
         if training.max_steps is None:
             per_root = getattr(self.recipe, "steps_per_root", NetworkRecipe.steps_per_root)
             n_samples = len(split.train) + len(split.held_out)

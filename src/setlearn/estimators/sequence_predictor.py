@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any, ClassVar
 
+from setlearn.copied_tokens import stand_ins_of, unseen_tokens
 from setlearn.errors import (
     DataError,
     KindError,
@@ -40,7 +41,7 @@ from setlearn.generate import Bounds, Generated, GrownLevel, generate
 from setlearn.nodes import Mask, Nodes
 from setlearn.rules import Rule, TopK
 from setlearn.scorers.base import TokenScorer
-from setlearn.sequence_inputs import stand_ins_of, token_lists, unseen_tokens
+from setlearn.sequence_inputs import token_lists
 from setlearn.set_reading import LabelSets, check_one_kind
 from setlearn.token_guesses import split_phrase
 from setlearn.trie import END, Trie
@@ -198,7 +199,7 @@ class SequencePredictor(RuleHolder):
             bounds = self._bounds(rule, max(map(len, known or ()), default=0), X=X)
         scorer = self.scorer_.within(bounds)
         unseen = unseen_tokens(X, self.vocabulary_)
-        stand_ins = stand_ins_of(X, self.vocabulary_)
+        stand_ins = [self.vocabulary_.stand_ins(tokens) for tokens in unseen]
         truncated: list[int] = []
         for samples, inputs in scorer.batches(X, bounds.together(self.vocabulary_.n_choices)):
             own = [stand_ins[sample] for sample in samples]

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing, check_random_state
 
+from setlearn.copied_tokens import stand_ins_of
 from setlearn.errors import ConvergenceWarning, DataError, ParameterError, warn_user
 from setlearn.estimators.base import check_same_length
 from setlearn.estimators.continued_training import continued, kept_split
@@ -30,7 +31,7 @@ from setlearn.progress import say_before_progress
 from setlearn.rules import Rule
 from setlearn.savable import savable
 from setlearn.scorers.base import TokenScorer
-from setlearn.sequence_inputs import sample_keys, stand_ins_of
+from setlearn.sequence_inputs import sample_keys
 from setlearn.token_guesses import split_phrase
 from setlearn.trie import Trie
 from setlearn.vocabulary import Split, read_elements

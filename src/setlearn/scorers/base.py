@@ -9,10 +9,10 @@ from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
+from setlearn.copied_tokens import stand_ins_of
 from setlearn.errors import DataError
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Nodes, Step
 from setlearn.savable import savable
-from setlearn.sequence_inputs import stand_ins_of
 from setlearn.trie import Trie
 from setlearn.vocabulary import Vocabulary
 

@@ -81,7 +81,8 @@ class ListingScorer(BaseEstimator, ABC):  # type: ignore[misc]  # no types
                 f"{type(self).__name__} needs the tokens of elements; call bind(vocabulary, "
                 "tokeniser) before fit, or pass the scorer to SequenceSetGenerator"
             )
-        self._learn(self._token_lists(X), trie, check_random_state(self.random_state))
+        tokens = token_lists(X, self.tokeniser_)
+        self._learn(tokens, trie, check_random_state(self.random_state))
         return self
 
     def check(self, X: Any) -> None:
@@ -96,6 +97,9 @@ class ListingScorer(BaseEstimator, ABC):  # type: ignore[misc]  # no types
         DataError, ParameterError
         """
         self._check_parameters()
+        self._refuse_numbers(X)
+
+    def _refuse_numbers(self, X: Any) -> None:
         if is_numeric(X):
             raise DataError(
                 f"{type(self).__name__} reads texts or lists of tokens, got an array of shape "
@@ -146,5 +150,5 @@ class ListingScorer(BaseEstimator, ABC):  # type: ignore[misc]  # no types
 
     def _token_lists(self, X: Any) -> list[Sequence[Any]]:
         """Inputs split into tokens; numbers are refused."""
-        self.check(X)
+        self._refuse_numbers(X)
         return token_lists(X, self.tokeniser_)

@@ -10,18 +10,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from setlearn.copied_tokens import stand_ins_of
 from setlearn.networks.recipe import Loss, loss_of
 from setlearn.networks.sequence_network import Memory, SequenceNetwork, State
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Nodes, Step
 from setlearn.savable import savable
 from setlearn.scorers.base import MOST_IN_A_BATCH, TokenScorer
-from setlearn.sequence_inputs import (
-    InputReader,
-    Inputs,
-    NumericReader,
-    TokenReader,
-    stand_ins_of,
-)
+from setlearn.sequence_inputs import InputReader, Inputs, NumericReader, TokenReader
 from setlearn.trie import END, Trie
 from setlearn.vocabulary import Vocabulary
 

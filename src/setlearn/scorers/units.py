@@ -15,17 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from setlearn.copied_tokens import stand_ins_of
 from setlearn.networks.alignment import Pairs, align
 from setlearn.nodes import FloatArray, IntArray
 from setlearn.parameter_checks import check_count
 from setlearn.savable import savable
 from setlearn.scorers.candidates import Candidate
 from setlearn.scorers.listing import ListingScorer
-from setlearn.sequence_inputs import (
-    TokenReader,
-    learn_inputs,
-    stand_ins_of,
-)
+from setlearn.sequence_inputs import TokenReader, learn_inputs
 from setlearn.trie import END, Sequences, Trie
 from setlearn.vocabulary import StandIns
 
