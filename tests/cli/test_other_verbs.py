@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+import setlearn
+from setlearn import SequenceSetGenerator
+from setlearn.scorers import AnalogyScorer
 from tests.cli.files import WORDS, tagged_texts, write_csv, write_jsonl
 from tests.cli.running import run
 
@@ -232,6 +235,17 @@ class TestInspect:
 
     def test_sequences(self, speller):
         assert run("inspect", speller, "--json").document["task"] == "sets of sequences"
+
+    def test_the_parts_of_a_mixture(self, tmp_path):
+        words = [a + b + c for a in "bdgkt" for b in "aeiou" for c in "lmns"]
+        parts = [AnalogyScorer(), AnalogyScorer(smoothing=5.0)]
+        mixture = SequenceSetGenerator(parts, random_state=0)
+        mixture.fit(words, [{word, word + "s"} for word in words])
+        setlearn.save(mixture, tmp_path / "model")
+        shown = run("inspect", tmp_path / "model").out
+        for part in mixture.facts()["mixture"]:
+            assert "AnalogyScorer" in shown
+            assert str(part["weight in the mixture"]) in shown
 
 
 def test_doctor():

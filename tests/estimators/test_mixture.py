@@ -8,7 +8,7 @@ import pytest
 import setlearn
 from setlearn import SequenceSetGenerator
 from setlearn.errors import DataError, ParameterError, TruncationWarning
-from setlearn.estimators.mixture_scorer import MixtureScorer
+from setlearn.estimators.mixture_scorer import MixtureScorer, doubt
 from setlearn.estimators.mixture_source import SuitedScorer, _Shape
 from setlearn.generate import Bounds
 from setlearn.networks import Training, Transducer, Transformer
@@ -53,27 +53,69 @@ def path_probability(scorer, sample, sequence):
 def test_all_that_a_part_finds_is_scored_by_all(tables):
     mixture = MixtureScorer(tables, FREE)
     X = ["x"] * 4
-    candidates, scores, _ = mixture._candidates(X)
-    ends = np.cumsum(candidates.length)
-    for part, row in zip(tables, scores, strict=True):
-        for k, end in enumerate(ends):
-            sequence = tuple(candidates.tokens[end - candidates.length[k] : end].tolist())
-            expected = path_probability(part, candidates.sample[k], sequence)
-            assert row[k] == pytest.approx(expected)
-    assert np.bincount(candidates.sample).min() > 1
+    listed = mixture._listed(X, mixture._found(tables[0], X)[0])
+    for part, row in zip(tables, listed.scores, strict=True):
+        expected = [
+            path_probability(part, sample, sequence)
+            for sample, sequences in enumerate(listed.sequences)
+            for sequence in sequences
+        ]
+        assert row == pytest.approx(expected)
+    assert min(map(len, listed.sequences)) > 1
 
 
 def test_membership_of_a_sequence_is_its_pooled_probability(tables):
     mixture = MixtureScorer(tables, FREE)
     mixture.pool.weights = np.array([0.8, 0.3])
     X = ["x"] * 4
-    candidates, scores, _ = mixture._candidates(X)
-    pooled = mixture.pool.pooled(scores)
+    listed = mixture._listed(X, mixture._found(tables[0], X)[0])
+    pooled = iter(mixture.pool.pooled(listed.scores))
     step = mixture.start(X)
-    for k in np.flatnonzero(candidates.length == 1):
-        token = candidates.tokens[candidates.length[:k].sum()]
-        below = mixture.advance(step, candidates.sample[k : k + 1], np.array([token]))
-        assert below.nodes.membership[0, END] == pytest.approx(pooled[k], abs=1e-6)
+    for sample, sequences in enumerate(listed.sequences):
+        for sequence, probability in zip(sequences, pooled, strict=False):
+            if len(sequence) == 1:
+                below = mixture.advance(step, np.array([sample]), np.array(sequence))
+                membership = below.nodes.membership[0, END]
+                assert membership == pytest.approx(probability, abs=1e-6)
+
+
+def test_doubt_is_the_largest_distance_from_certainty():
+    sample = np.array([0, 0, 1, 1, 2])
+    probability = np.array([0.98, 0.1, 0.7, 0.01, 0.4])
+    np.testing.assert_allclose(doubt(sample, probability, 4), [0.1, 0.3, 1, 1])
+
+
+def test_where_the_first_scorer_is_sure_the_others_are_not_asked():
+    X, Y = verbs(120)
+    analogy, network = (
+        SequenceSetGenerator(part, training=QUICK, random_state=0).fit(X, Y).scorer_
+        for part in (AnalogyScorer(), SMALL)
+    )
+    mixture = MixtureScorer([analogy, network], FREE)
+    new, _ = verbs(20, seed=1)
+    pooled, _ = mixture._found(mixture, new)
+    alone, _ = mixture._found(analogy, new)
+    sample = np.repeat(np.arange(20), [len(found) for found in alone])
+    doubts = doubt(sample, np.array([p for by in alone for p in by.values()]), 20)
+    mixture.sure = float(np.median(doubts))
+    together, _ = mixture._found(mixture, new)
+    assert 0 < (doubts <= mixture.sure).sum() < 20
+    for k, own in enumerate(alone):
+        expected = own if doubts[k] <= mixture.sure else pooled[k]
+        assert together[k] == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(("n_sure", "expected"), [(150, 0.15), (80, 0.0)])
+def test_the_first_decides_alone_where_it_never_differed_from_all(tables, n_sure, expected):
+    mixture = MixtureScorer(tables, FREE)
+    n = n_sure + 2
+    sample = np.repeat(np.arange(n), 2)
+    first = np.tile([0.99, 0.01], n)
+    second = first.copy()
+    # With doubts of 0.3 and 0.4, the second is not of the same opinion.
+    first[-4:], second[-4:] = [0.7, 0.01, 0.99, 0.4], [0.01, 0.01, 0.99, 0.99]
+    sure = mixture._learned_doubt(sample, np.array([first, second]))
+    assert sure == pytest.approx(expected)
 
 
 def test_a_network_that_has_learned_little_does_no_harm():

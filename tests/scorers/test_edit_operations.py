@@ -17,7 +17,7 @@ def numbers(*texts):
 def applied(layout, operations, x):
     """What operations make of a text."""
     [x] = numbers(x)
-    made = [layout.apply(operation, x) for operation in operations]
+    made = [layout.on(x).apply(operation) for operation in operations]
     return {"".join(map(chr, result[0])) for result in made if result is not None}
 
 
@@ -34,7 +34,7 @@ def test_operations_make_their_own_training_elements_and_nothing_else(samples):
     X, Y = zip(*samples, strict=True)
     layout, labels = learn_operations(X, Y, None)
     for x, elements, operations in zip(X, Y, labels, strict=True):
-        made = [layout.apply(operation, x) for operation in operations]
+        made = [layout.on(x).apply(operation) for operation in operations]
         assert all(result is not None for result in made)
         assert {sequence for sequence, _ in made} == (elements or {()})
 
@@ -68,7 +68,7 @@ def test_very_long_sequences_are_constants():
     x = tuple(range(1, 2000))
     layout, labels = learn_operations([x, x[:5]], [{x}, {x[:5]}], None)
     assert labels[0][0] == (Add(x),)
-    assert layout.apply(labels[1][0], x[:4]) is not None
+    assert layout.on(x[:4]).apply(labels[1][0]) is not None
 
 
 def test_a_copy_by_chance_is_not_believed_because_it_explains_what_others_explain_better():

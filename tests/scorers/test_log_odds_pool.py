@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from setlearn.scorers.log_odds_pool import LogOddsPool
+from setlearn.scorers.log_odds_pool import LogOddsPool, useful_pool
 
 
 def drawn(n, weights, intercept, seed):
@@ -59,3 +59,20 @@ def test_nothing_to_learn_from():
 def test_few_samples_change_little():
     pool = LogOddsPool(2).fit(np.array([[0.9, 0.1], [0.5, 0.5]]), np.array([True, False]))
     assert (abs(pool.weights - 0.5) < 0.5).all()
+
+
+def test_scorers_that_add_nothing_are_dropped():
+    rng = np.random.default_rng(0)
+    right = rng.random(600) < 0.4
+    knows, helps = (np.where(right, p, 1 - p) for p in rng.beta(4, 2, size=(2, 600)))
+    noise = rng.random(600)
+    pool, left = useful_pool(np.array([noise, knows, helps, knows]), right)
+    assert 2 in left
+    assert 0 not in left
+    assert len(left) == 2  # of two equal ones, one is enough
+    assert pool.n_scorers == 2
+
+
+def test_without_wrong_candidates_all_scorers_stay():
+    _, left = useful_pool(np.array([[0.9, 0.8], [0.5, 0.4]]), np.array([True, True]))
+    assert left.tolist() == [0, 1]

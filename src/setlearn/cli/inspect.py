@@ -44,7 +44,13 @@ def _as_text(description: dict[str, Any]) -> str:
     sizes = {name: f"{size:,} bytes" for name, size in description["files"].items()}
     plain = {k: v for k, v in description.items() if not isinstance(v, dict | list)}
     lines = _table({**plain, "elements": shown})
-    sections = {**description["about"], "files": sizes, "versions": description["versions"]}
+    mixture = {"mixture": description["mixture"]} if "mixture" in description else {}
+    sections = {
+        **mixture,
+        **description["about"],
+        "files": sizes,
+        "versions": description["versions"],
+    }
     for title, content in sections.items():
         lines += ["", title, *(f"  {line}" for line in _lines(content))]
     return "\n".join(lines)
@@ -53,7 +59,9 @@ def _as_text(description: dict[str, Any]) -> str:
 def _lines(content: Any) -> list[str]:
     if isinstance(content, dict):
         return _table({name: value for name, value in content.items() if value is not None})
-    return [str(line) for line in content] if isinstance(content, list) else [str(content)]
+    if isinstance(content, list):
+        return [line for part in content for line in _lines(part)]
+    return [str(content)]
 
 
 def _table(values: dict[str, Any]) -> list[str]:

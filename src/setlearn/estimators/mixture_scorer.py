@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -15,20 +15,32 @@ from setlearn.nodes import BoolArray, FloatArray, IntArray, Step
 from setlearn.savable import savable
 from setlearn.scorers.base import TokenScorer
 from setlearn.scorers.candidates import CandidateTrees
-from setlearn.scorers.log_odds_pool import LogOddsPool
+from setlearn.scorers.log_odds_pool import LogOddsPool, useful_pool
 from setlearn.trie import END, Sequences, Trie
 from setlearn.vocabulary import Vocabulary
 
-__all__ = ["MixtureScorer"]
+__all__ = ["MixtureScorer", "doubt"]
 
 Found: TypeAlias = dict[tuple[int, ...], float]
 """The probability of each sequence."""
 
-LEAST_WEIGHT = 0.02
-"""A scorer with less weight than this is dropped: it costs time and decides nothing."""
+LEAST_SURE = 100
+"""Held-out samples on which the first scorer was sure, and agreed with all together."""
 
 DECIMALS = 6
 """Of probabilities: batched in another way, those of networks differ from the 7th on."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Listed:
+    """All sequences that some scorer finds probable, scored by each."""
+
+    sequences: list[list[tuple[int, ...]]]
+    """By sample. The first is the empty sequence, which stands for the empty set."""
+
+    scores: FloatArray  # (n_scorers, n_candidates)
+    truncated: BoolArray
+    """Whether all scorers but the first were cut off. What one leaves out, others may list."""
 
 
 @savable(
@@ -40,7 +52,8 @@ class MixtureScorer(TokenScorer):
 
     For each input, every scorer generates the sequences that it finds probable. All of them are
     then scored by all scorers, and the log-odds are pooled. So a sequence that one scorer has not
-    thought of can still win by the votes of the others.
+    thought of can still win by the votes of the others. Where the first scorer is sure enough of
+    all that it lists, the others are not asked.
 
     Parameters
     ----------
@@ -50,17 +63,24 @@ class MixtureScorer(TokenScorer):
         How far each of them may search.
     pool : LogOddsPool, optional
         By default one with equal weights.
+    sure : float, default=0.0
+        The doubt up to which the first scorer decides alone, see `doubt`.
     """
 
     gives_marginals: ClassVar[bool] = True
 
     def __init__(
-        self, scorers: Sequence[TokenScorer], bounds: Bounds, pool: LogOddsPool | None = None
+        self,
+        scorers: Sequence[TokenScorer],
+        bounds: Bounds,
+        pool: LogOddsPool | None = None,
+        sure: float = 0.0,
     ) -> None:
         self.scorers = list(scorers)
         self.vocabulary = self.scorers[0].vocabulary
         self.bounds = bounds
         self.pool = LogOddsPool(len(self.scorers)) if pool is None else pool
+        self.sure = sure
 
     @property
     def n_features(self) -> int | None:
@@ -73,27 +93,38 @@ class MixtureScorer(TokenScorer):
         return self.scorers[0].reads_token_lists
 
     def facts(self) -> dict[str, Any]:
-        """Each scorer with its weight."""
-        return {
-            "mixture": [
-                {**scorer.facts(), "weight in the mixture": round(float(weight), 3)}
-                for scorer, weight in zip(self.scorers, self.pool.weights, strict=True)
-            ]
-        }
+        """Each scorer with its weight, and where the first one is enough."""
+        parts = [
+            {**scorer.facts(), "weight in the mixture": round(float(weight), 3)}
+            for scorer, weight in zip(self.scorers, self.pool.weights, strict=True)
+        ]
+        if self.sure:
+            parts[0]["alone up to a doubt of"] = round(self.sure, 3)
+        return {"mixture": parts}
 
     def within(self, bounds: Bounds) -> MixtureScorer:
         """The same mixture, with scorers that may search so far."""
         most = max(bounds.max_size, self.bounds.max_size)
-        return MixtureScorer(self.scorers, replace(bounds, max_size=most), self.pool)
+        return MixtureScorer(self.scorers, replace(bounds, max_size=most), self.pool, self.sure)
 
     def start(self, X: Any) -> Step:
         """List and score the candidates of a batch, and score its roots by them."""
-        candidates, scores, truncated = self._candidates(X)
+        found, truncated = self._found(self.scorers[0], X)
+        asked = np.arange(len(X))
+        if self.sure:
+            sample = np.repeat(asked, [len(by_first) for by_first in found])
+            probability = np.array([p for by_first in found for p in by_first.values()])
+            asked = np.flatnonzero(doubt(sample, probability, len(X)) > self.sure)
+        if len(asked):
+            listed = self._listed(_safe_indexing(X, asked), [found[k] for k in asked])
+            pooled = iter(self.pool.pooled(listed.scores).tolist())
+            for k, sequences in zip(asked.tolist(), listed.sequences, strict=True):
+                found[k] = {y: next(pooled) for y in sequences}
+            truncated[asked] &= listed.truncated
         # Nothing that is listed becomes impossible by rounding: it may be the best there is.
-        probability = self.pool.pooled(scores).round(DECIMALS).clip(10**-DECIMALS)
-        trees = CandidateTrees.of_sequences(
-            candidates, probability, len(X), self.vocabulary.n_choices
-        )
+        least = 10**-DECIMALS
+        lists = [[(y, max(round(p, DECIMALS), least)) for y, p in by.items()] for by in found]
+        trees = CandidateTrees.of(lists, self.vocabulary.n_choices)
         return replace(trees.start(), truncated=truncated)
 
     def advance(self, step: Step, parent: IntArray, token: IntArray) -> Step:
@@ -101,7 +132,7 @@ class MixtureScorer(TokenScorer):
         return CandidateTrees.advance(step, parent, token)
 
     def fit_pool(self, X: Any, trie: Trie) -> IntArray:
-        """Learn the weights of the scorers, and drop those that have almost none.
+        """Learn the weights of the scorers, drop those that add nothing, and learn `sure`.
 
         Parameters
         ----------
@@ -115,49 +146,55 @@ class MixtureScorer(TokenScorer):
         array of int
             The scorers that are left.
         """
-        scores, right = [], []
+        owner, length, scores, right = [], [], [], []
         for samples, inputs in self.batches(X, self._together):
-            candidates, by_scorer, _ = self._candidates(inputs)
-            is_one = candidates.length > 0
-            scores.append(by_scorer[:, is_one])
-            right.append(trie.take(samples).holds(candidates)[is_one])
-        every: IntArray = np.arange(len(self.scorers))
+            listed = self._listed(inputs, self._found(self.scorers[0], inputs)[0])
+            candidates = Sequences.of([[list(y) for y in ys] for ys in listed.sequences])
+            owner.append(samples[candidates.sample])
+            length.append(candidates.length)
+            scores.append(listed.scores)
+            right.append(trie.take(samples).holds(candidates))
+        left: IntArray = np.arange(len(self.scorers))
         if not scores:
-            return every
+            return left
         by_scorer, is_right = np.concatenate(scores, axis=1), np.concatenate(right)
-        weights = self.pool.fit(by_scorer, is_right).weights
-        left = np.flatnonzero(weights >= min(LEAST_WEIGHT, weights.max()))
-        if len(left) < len(every):
-            self.scorers = [self.scorers[k] for k in left]
-            self.pool = LogOddsPool(len(left)).fit(by_scorer[left], is_right)
+        is_one = np.concatenate(length) > 0
+        self.pool, left = useful_pool(by_scorer[:, is_one], is_right[is_one])
+        self.scorers = [self.scorers[k] for k in left]
+        if len(left) > 1 and self.scorers[0].lists_all:
+            self.sure = self._learned_doubt(np.concatenate(owner), by_scorer[left])
         return left
 
-    def _candidates(self, X: Any) -> tuple[Sequences, FloatArray, BoolArray]:
-        """All sequences that some scorer finds probable, scored by each.
+    def _learned_doubt(self, sample: IntArray, scores: FloatArray) -> float:
+        """Half of the least doubt with which the first scorer and the pool choose differently.
 
         Parameters
         ----------
-        X : list of inputs, or a numeric array
+        sample : array of int, shape (n_candidates,)
+        scores : array of shape (n_scorers, n_candidates)
 
         Returns
         -------
-        candidates : Sequences
-            By sample. The first one of each sample is the empty sequence, which stands for the
-            empty set.
-        scores : array of shape (n_scorers, n_candidates)
-            The probability of each by each scorer.
-        truncated : bool array, shape (n_samples,)
-            Whether all scorers were cut off at a limit. What one of them leaves out, the others
-            may list.
+        float
+            0 if it is sure of too few samples to tell.
         """
-        found, truncated = zip(*(self._found(scorer, X) for scorer in self.scorers), strict=True)
+        n = int(sample.max()) + 1
+        differs = (scores[0] > 0.5) != (self.pool.pooled(scores) > 0.5)
+        doubts = doubt(sample, scores[0], n)
+        sure = doubts[np.unique(sample[differs])].min(initial=0.5) / 2
+        return float(sure) if (doubts <= sure).sum() >= LEAST_SURE else 0.0
+
+    def _listed(self, X: Any, found_by_first: list[Found]) -> _Listed:
+        """All sequences that some scorer finds probable, scored by each."""
+        others = [self._found(scorer, X) for scorer in self.scorers[1:]]
+        found = [found_by_first, *(by_scorer for by_scorer, _ in others)]
         every = [sorted({(), *(y for by in found for y in by[k])}) for k in range(len(X))]
         scores = [
             self._scored(scorer, X, every, known)
             for scorer, known in zip(self.scorers, found, strict=True)
         ]
-        candidates = Sequences.of([[list(y) for y in sequences] for sequences in every])
-        return candidates, np.array(scores), np.all(truncated, axis=0)
+        truncated = np.all([np.ones(len(X), bool), *(cut_off for _, cut_off in others)], axis=0)
+        return _Listed(every, np.array(scores), truncated)
 
     @property
     def _together(self) -> int:
@@ -206,3 +243,23 @@ class MixtureScorer(TokenScorer):
                 if len(rows)
             ]
         )
+
+
+def doubt(sample: IntArray, probability: FloatArray, n_samples: int) -> FloatArray:
+    """How far a scorer is from being sure of everything that it lists for an input.
+
+    Parameters
+    ----------
+    sample : array of int, shape (m,)
+    probability : array of shape (m,)
+    n_samples : int
+
+    Returns
+    -------
+    array of shape (n_samples,)
+        The largest distance of a probability from 0 or 1; 1 if none is above a half.
+    """
+    farthest, best = np.zeros(n_samples), np.zeros(n_samples)
+    np.maximum.at(farthest, sample, np.minimum(probability, 1 - probability))
+    np.maximum.at(best, sample, probability)
+    return np.where(best > 0.5, farthest, 1.0)

@@ -90,7 +90,7 @@ def scorer_source(network: Any) -> ScorerSource:
 class Mixture(ScorerSource):
     """Several sources; their scorers are pooled with weights that held-out samples decide.
 
-    Scorers that turn out to have almost no weight are dropped.
+    Scorers that turn out to add nothing are dropped.
 
     Parameters
     ----------
@@ -134,7 +134,8 @@ class Mixture(ScorerSource):
         fitted = self._fitted_parts(problem, split, rng)
         judge = MixtureScorer([part.judge for part in fitted], problem.bounds)
         left = judge.fit_pool(*problem.part(split.held_out))
-        scorer = MixtureScorer([fitted[k].scorer for k in left], problem.bounds, judge.pool)
+        scorers = [fitted[k].scorer for k in left]
+        scorer = MixtureScorer(scorers, problem.bounds, judge.pool, judge.sure)
         history = [{**epoch, "part": k} for k, part in enumerate(fitted) for epoch in part.history]
         unfinished = next((fitted[k].unfinished for k in left if fitted[k].unfinished), None)
         return FittedScorer(scorer, history, judge, unfinished)

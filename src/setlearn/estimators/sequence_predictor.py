@@ -201,6 +201,8 @@ class SequencePredictor(RuleHolder):
         unseen = unseen_tokens(X, self.vocabulary_)
         stand_ins = [self.vocabulary_.stand_ins(tokens) for tokens in unseen]
         truncated: list[int] = []
+        waiting: dict[int, Ranking] = {}  # until all samples before them are done
+        n_done = 0
         for samples, inputs in scorer.batches(X, bounds.together(self.vocabulary_.n_choices)):
             own = [stand_ins[sample] for sample in samples]
             trie = None
@@ -208,7 +210,10 @@ class SequencePredictor(RuleHolder):
                 trie = self._trie([known[sample] for sample in samples], own)
             grown = generate(scorer, rule, inputs, bounds, known=trie)
             truncated += samples[grown.truncated[: len(samples)]].tolist()
-            yield from self._decoded(grown, own)
+            waiting.update(zip(samples.tolist(), self._decoded(grown, own), strict=True))
+            while n_done in waiting:
+                yield waiting.pop(n_done)
+                n_done += 1
         if any(unseen):
             warn_user(_unseen_token_warning(unseen, stand_ins))
         if truncated:
@@ -218,7 +223,7 @@ class SequencePredictor(RuleHolder):
                 f"max_nodes={bounds.max_nodes}); predict_ranked says which. Raise "
                 "the limit that is too low with set_params(); no new fit is needed"
             )
-            warn_user(TruncationWarning(message, truncated))
+            warn_user(TruncationWarning(message, sorted(truncated)))
 
     def _decoded(self, grown: Generated, stand_ins: Sequence[StandIns]) -> list[Ranking]:
         """One ranking per sample, given the tokens behind its stand-ins."""

@@ -344,26 +344,28 @@ class TransducerNetwork(SequenceNetwork):
         """Logits of the next tokens, and the share of each position that is reached."""
         histories = [member.history(written) for member in self._each()]
         last = memory.last[sample]
-        at = torch.zeros_like(share)
+        at = share.clone()
         chosen = share.new_zeros(len(share), self.n_choices)
-        end, moved_here = share.new_zeros(len(share)), share.new_zeros(len(share))
-        for position in range(share.shape[1]):
-            here = share[:, position] + moved_here
-            row = ((here > SMALLEST_SHARE) & (last >= position)).nonzero()[:, 0]
-            moved_here = torch.zeros_like(here)
-            if len(row) == 0:
-                continue
-            places = torch.full_like(row, position)
+        end = share.new_zeros(len(share))
+        # Each prefix goes on from the first position that has a share. Its own pace does not
+        # depend on the others, so all of them take a step at a time.
+        row = torch.arange(len(share), device=share.device)
+        position = (share > SMALLEST_SHARE).int().argmax(dim=1)
+        to_come = share.flip(1).cumsum(1).flip(1)
+        while len(row):
+            reached = at[row, position]
             probabilities = self._probabilities(
-                memory, _At(sample[row], places, [history[row] for history in histories])
+                memory, _At(sample[row], position, [history[row] for history in histories])
             )
-            reached = here[row]
-            at[row, position] = reached
-            chosen.index_add_(0, row, reached[:, None] * probabilities)
+            chosen[row] += reached[:, None] * probabilities
             moved = reached * probabilities[:, ADVANCE]
             at_end = last[row] == position
             end[row[at_end]] = moved[at_end]
-            moved_here[row] = moved.masked_fill(at_end, 0.0)
+            row, position, moved = row[~at_end], position[~at_end] + 1, moved[~at_end]
+            at[row, position] += moved
+            goes_on = (moved > SMALLEST_SHARE) | (to_come[row, position] > SMALLEST_SHARE)
+            row, position = row[goes_on], position[goes_on]
+        at.masked_fill_(at <= SMALLEST_SHARE, 0.0)
         chosen = torch.cat([end[:, None], chosen[:, END + 1 :]], dim=1)
         if self.loss_name == "sequence":
             return chosen.clamp_min(SMALLEST).log(), at

@@ -16,7 +16,7 @@ from setlearn.nodes import FloatArray, IntArray
 from setlearn.ordering import canonical_rank
 from setlearn.parameter_checks import check_count
 from setlearn.savable import savable
-from setlearn.scorers.analogy_evidence import Evidence, Samples
+from setlearn.scorers.analogy_evidence import Applied, Evidence, Samples
 from setlearn.scorers.candidates import Candidate
 from setlearn.scorers.edit_operations import Add, Layout, Numbers, Operation
 from setlearn.scorers.evidence_weights import learned_weights
@@ -38,10 +38,16 @@ PER_ELEMENT = 4
 """How many candidates an input has: so many times the size of the largest training set."""
 
 BATCH = 64
+MOST_SCORES = 65_536
+"""Scores of operations of each kind that are computed together, for `BATCH` inputs at least."""
+
 MOST_HELD_OUT = 1600
 """Samples on which the weights of evidence are learned."""
 
 DECIMALS = 10
+
+LEAST_SHARE = 1e-3
+"""Candidates that are so many times less probable than the best one are left out."""
 
 LEAST_SAMPLES = 8
 """With fewer samples the weights are not learned."""
@@ -140,14 +146,16 @@ class AnalogyScorer(ListingScorer):
         """List the results of operations on each input."""
         inputs = self._numbered(self._token_lists(X))
         found: list[list[Candidate]] = [[] for _ in inputs]
-        for sample, sequences, features in self._gathered(
+        for samples, sequences, features in self._gathered(
             self.evidence_, inputs, self._keys(inputs)
         ):
-            logit = [float(row @ self.weights_[:-1] + self.weights_[-1]) for row in features]
-            probability = expit(logit).round(DECIMALS).tolist()
-            pairs = zip(sequences, probability, strict=True)
-            found[sample] = sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
-        return found
+            logit = (features * self.weights_[:-1]).sum(axis=1) + self.weights_[-1]
+            probability = expit(logit).round(DECIMALS)
+            best = np.zeros(len(inputs))
+            np.maximum.at(best, samples, probability)
+            for k in np.flatnonzero(probability >= LEAST_SHARE * best[samples]).tolist():
+                found[samples[k]].append((sequences[k], float(probability[k])))
+        return [sorted(pairs, key=lambda pair: (-pair[1], pair[0])) for pairs in found]
 
     def _check_parameters(self) -> None:
         if self.max_candidates is not None:
@@ -213,7 +221,8 @@ class AnalogyScorer(ListingScorer):
         drops, paradigms = [], []
         for row, x in enumerate(inputs):
             used = sorted(labels.indices[labels.indptr[row] : labels.indptr[row + 1]].tolist())
-            made = [(k, self.layout_.apply(self.operations_[k], x)) for k in used]
+            edited = self.layout_.on(x)
+            made = [(k, edited.apply(self.operations_[k])) for k in used]
             keys = [(r[0], drop_key(k, r[1])) for k, r in made if r is not None]
             drops.append(array("Q", (key for _, key in keys)))
             # Of several operations that explain an element, the most frequent one comes first.
@@ -238,37 +247,41 @@ class AnalogyScorer(ListingScorer):
         for train, test in _folds(samples.inputs, rng):
             evidence = Evidence.fit(samples.take(train), self.smoothing, self.penalty, rng)
             inputs, keys = [samples.inputs[i] for i in test], [samples.keys[i] for i in test]
-            for row, sequences, values in self._gathered(evidence, inputs, keys):
-                elements = sets[test[row]]
+            for rows, sequences, values in self._gathered(evidence, inputs, keys):
                 features.append(values)
-                right += [y in elements if y else not elements for y in sequences]
+                for row, y in zip(rows, sequences, strict=True):
+                    elements = sets[test[row]]
+                    right.append(y in elements if y else not elements)
         return learned_weights(features, np.array(right, dtype=bool), samples.default_weights())
 
     def _gathered(
         self, evidence: Evidence, inputs: Sequence[Numbers], keys: Sequence[InputKeys]
-    ) -> Iterator[tuple[int, list[Numbers], FloatArray]]:
-        """For each input its candidates and the evidence for them, (n_candidates, n_kinds)."""
+    ) -> Iterator[tuple[list[int], list[Numbers], FloatArray]]:
+        """Batch by batch: candidates of inputs, and the evidence for them.
+
+        Yields the numbers of the inputs, the candidates, and an array (n_candidates, n_kinds).
+        """
         most = self.max_candidates or max(PER_ELEMENT * self.largest_, LEAST_CANDIDATES)
-        for begin in range(0, len(inputs), BATCH):
-            batch = inputs[begin : begin + BATCH]
-            scores = evidence.score(batch, keys[begin : begin + BATCH])
-            rough = evidence.rough(scores)
-            for row, x in enumerate(batch):
-                best = np.argsort(-rough[row], kind="stable")[: 2 * most]
-                made = self._applied(best, x, most)
-                if made:
-                    values = [score[row] for score in scores]
-                    endings = keys[begin + row].chains[0]
-                    features = evidence.features(endings, values, list(made.values()))
-                    yield begin + row, list(made), features
+        size = max(MOST_SCORES // max(len(self.operations_), 1), BATCH)
+        for begin in range(0, len(inputs), size):
+            batch, of_batch = inputs[begin : begin + size], keys[begin : begin + size]
+            scores = evidence.score(batch, of_batch)
+            best = np.argsort(-evidence.rough(scores), axis=1, kind="stable")[:, : 2 * most]
+            made = [self._applied(row, x, most) for row, x in zip(best, batch, strict=True)]
+            if any(made):
+                applied = Applied.of([by_sequence.values() for by_sequence in made])
+                samples = [begin + row for row, by_sequence in enumerate(made) for _ in by_sequence]
+                sequences = [sequence for by_sequence in made for sequence in by_sequence]
+                yield samples, sequences, evidence.features(of_batch, scores, applied)
 
     def _applied(
         self, operations: IntArray, x: Numbers, most: int
     ) -> dict[Numbers, list[tuple[int, Numbers | None]]]:
         """The results of operations, each with the operations that lead to it, the best first."""
         made: dict[Numbers, list[tuple[int, Numbers | None]]] = {}
+        edited = self.layout_.on(x)
         for index in operations.tolist():
-            result = self.layout_.apply(self.operations_[index], x)
+            result = edited.apply(self.operations_[index])
             if result is None:
                 continue
             sequence, dropped = result

@@ -6,7 +6,7 @@ input has in common with training samples (`input_keys`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,15 +14,16 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 
-from setlearn.nodes import FloatArray, IntArray
+from setlearn.nodes import BoolArray, FloatArray, IntArray
 from setlearn.savable import savable
 from setlearn.scorers.edit_operations import Numbers
-from setlearn.scorers.input_keys import InputKeys, Keys, drop_key
+from setlearn.scorers.input_keys import InputKeys, Keys, drop_key, find, known_levels
 from setlearn.scorers.paradigms import Paradigms
 from setlearn.scorers.substitution import N_KINDS, Substitution
 from setlearn.scorers.token_roles import N_ROLE_KINDS, TokenRoles
 
 __all__ = [
+    "Applied",
     "Backoff",
     "Evidence",
     "Ridge",
@@ -88,14 +89,7 @@ class Backoff:
         """
         shape = (len(chains), self.count.shape[1])
         share, exact, depth = np.zeros(shape), np.zeros(shape), np.zeros((2, *shape))
-        for level in range(max(map(len, chains))):
-            long_enough = np.array([i for i, c in enumerate(chains) if len(c) > level])
-            wanted = np.array([chains[i][level] for i in long_enough], dtype=np.uint64)
-            place = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
-            known = self.keys[place] == wanted
-            rows, place = long_enough[known], place[known]
-            if len(rows) == 0:
-                continue
+        for level, rows, place in known_levels(chains, self.keys):
             count, total = self.count[place].toarray(), self.total[place][:, None]
             if level == 0:
                 share[rows] = (count + RARE) / (total + 1)
@@ -158,9 +152,8 @@ class Ridge:
         """Predict for inputs: about 1 for operations that apply, and 0 for others."""
         kernel = (_feature_matrix(features, self.keys) @ self.features.T).toarray()
         scores = np.tile(self.mean, (len(features), 1))
-        # One input at a time, so that rounding does not depend on what is asked together.
-        for row, similarity in enumerate(kernel):
-            scores[row, : self.weights.shape[1]] += similarity @ self.weights
+        # In double precision, so that what is asked together changes no digit that is kept.
+        scores[:, : self.weights.shape[1]] += kernel @ self.weights.astype(np.float64)
         clipped: FloatArray = np.clip(scores, -0.2, 1.2)
         return clipped
 
@@ -208,6 +201,43 @@ class Samples:
         weights = np.zeros(n_kinds + 1)
         weights[0] = 1.0
         return weights
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Applied:
+    """Operations that were applied to a batch of inputs, by the candidate that they lead to."""
+
+    row: IntArray  # (k,) the input of each operation, ascending
+    operation: IntArray  # (k,)
+    key: IntArray  # (k,) its `drop_key`
+    is_constant: BoolArray  # (k,) whether it copies nothing
+    first: IntArray  # (n_candidates,) where the operations of each candidate begin
+
+    @classmethod
+    def of(cls, made: Sequence[Iterable[Sequence[tuple[int, Numbers | None]]]]) -> Applied:
+        """Put them into arrays.
+
+        Parameters
+        ----------
+        made : one iterable of sequences of pairs for each input
+            For each candidate, the operations that lead to it, with the tokens that each drops
+            (None for a constant).
+
+        Returns
+        -------
+        Applied
+        """
+        groups = [group for of_input in made for group in of_input]
+        size = np.array([len(group) for group in groups], dtype=np.intp)
+        row = [k for k, of_input in enumerate(made) for group in of_input for _ in group]
+        pairs = [pair for group in groups for pair in group]
+        return cls(
+            np.array(row, dtype=np.intp),
+            np.array([index for index, _ in pairs], dtype=np.intp),
+            np.array([drop_key(*pair) for pair in pairs], dtype=np.uint64),
+            np.array([dropped is None for _, dropped in pairs], dtype=bool),
+            np.cumsum(size) - size,
+        )
 
 
 @savable()
@@ -302,48 +332,40 @@ class Evidence:
         return total
 
     def features(
-        self,
-        chain: Keys,
-        scores: list[FloatArray],
-        groups: list[list[tuple[int, Numbers | None]]],
+        self, keys: Sequence[InputKeys], scores: list[FloatArray], applied: Applied
     ) -> FloatArray:
         """The evidence for candidates.
 
         Parameters
         ----------
-        chain : Keys
-            The keys of one input's endings.
-        scores : list of arrays of shape (n_operations,)
-            From `score`, for this input.
-        groups : list of list of tuples
-            For each candidate, the operations that lead to it, with the tokens that each drops.
+        keys : sequence of InputKeys
+        scores : list of arrays of shape (n, n_operations)
+            From `score`, for the same inputs.
+        applied : Applied
+            The operations that lead to the candidates.
 
         Returns
         -------
         array of shape (n_candidates, n_kinds)
             The best score of each kind among the operations of each candidate.
         """
-        operation = np.array([index for group in groups for index, _ in group])
-        keys = np.array([drop_key(*pair) for group in groups for pair in group], dtype=np.uint64)
-        constant = np.array([d is None for group in groups for _, d in group])
-        place = np.searchsorted(self.drop_keys, keys)
-        known = place < len(self.drop_keys)
-        known[known] = self.drop_keys[place[known]] == keys[known]
-        dropped = np.zeros(len(keys))
+        row, operation, constant = applied.row, applied.operation, applied.is_constant
+        place, known = find(self.drop_keys, applied.key)
+        dropped = np.zeros(len(row))
         dropped[known] = self.drop_count[place[known]]
         usual = np.log((dropped + 0.1) / (self.frequency[operation] + 0.1))
-        together = logits(self.paradigms.shares(chain, keys))
+        endings = [key.chains[0] for key in keys]
+        together = logits(self.paradigms.shares(endings, row, applied.key))
         columns = np.column_stack(
             [
-                np.where(np.isnan(together), scores[0][operation], together),
-                *(score[operation] for score in scores),
+                np.where(np.isnan(together), scores[0][row, operation], together),
+                *(score[row, operation] for score in scores),
                 np.where(constant, 0.0, usual),
                 (dropped > 0) | constant,
             ]
         )
-        size = np.array([len(group) for group in groups])
-        best = np.maximum.reduceat(columns, np.cumsum(size) - size)
-        fixed = np.logical_and.reduceat(constant, np.cumsum(size) - size)
+        best = np.maximum.reduceat(columns, applied.first)
+        fixed = np.logical_and.reduceat(constant, applied.first)
         rare = best[:, self._rare]
         return np.column_stack([best, fixed, fixed * rare])
 
@@ -364,9 +386,7 @@ def _feature_matrix(features: Sequence[Keys], keys: IntArray) -> sparse.csr_arra
     """Which of the known features each input has, (n, m), in rows of length 1 at most."""
     size = np.array([len(part) for part in features], dtype=np.intp)
     row = np.repeat(np.arange(len(features)), size)
-    wanted = _flat(features)
-    column = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    known = keys[column] == wanted
+    column, known = find(keys, _flat(features))
     value = (np.maximum(size, 1) ** -0.5)[row]
     return sparse.csr_array(
         (value[known], (row[known], column[known])), shape=(len(features), len(keys))

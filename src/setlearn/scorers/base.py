@@ -148,7 +148,8 @@ class TokenScorer(ABC):
         Yields
         ------
         samples : array of int
-            Which rows of X the batch holds, in ascending order.
+            Which rows of X the batch holds. Batches may take rows in another order, but not far
+            ahead.
         inputs : object
             What ``start`` takes.
         """
@@ -203,7 +204,8 @@ class TokenScorer(ABC):
         for samples, inputs in batches:
             nodes = self._score_batch(inputs, trie.take(samples))
             parts.append(replace(nodes, sample=samples[nodes.sample]))
-        return joined_nodes(parts)
+        joined = joined_nodes(parts)
+        return joined[np.argsort(joined.sample, kind="stable")]
 
     def _score_batch(self, inputs: Any, trie: Trie) -> Nodes:
         """Level by level: all true prefixes of one length in one call."""

@@ -7,7 +7,7 @@ that copies nothing is a constant. The empty operation stands for the empty set.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from setlearn.savable import savable
@@ -22,6 +22,7 @@ __all__ = [
     "Add",
     "Anchor",
     "Copy",
+    "EditedInput",
     "Layout",
     "Numbers",
     "Operation",
@@ -99,13 +100,25 @@ class Layout:
         first, last = self.left.position(x), self.right.position(x)
         return (0, len(x)) if first is None or last is None or first >= last else (first, last)
 
-    def apply(self, operation: Operation, x: Numbers) -> tuple[Numbers, Numbers | None] | None:
-        """Apply an operation to an input.
+    def on(self, x: Numbers) -> EditedInput:
+        """An input of this layout, ready for operations."""
+        return EditedInput(x, self.stem(x))
+
+
+@dataclass(frozen=True, slots=True)
+class EditedInput:
+    """An input to which operations are applied. It remembers where its positions are."""
+
+    x: Numbers
+    stem: Span
+    found: dict[Anchor, int | None] = field(default_factory=dict)
+
+    def apply(self, operation: Operation) -> tuple[Numbers, Numbers | None] | None:
+        """Apply an operation.
 
         Parameters
         ----------
         operation : Operation
-        x : Numbers
 
         Returns
         -------
@@ -113,25 +126,31 @@ class Layout:
             The element, and the tokens of the stem that were not copied (None for a constant).
             None if the operation cannot be applied.
         """
+        x = self.x
         made: list[int] = []
         spans: list[Span] = []
         for part in operation:
             if isinstance(part, Add):
                 made += part.tokens
                 continue
-            first, last = part.first.position(x), part.last.position(x)
+            first, last = self._position(part.first), self._position(part.last)
             if first is None or last is None or first >= last:
                 return None
             made += x[first:last]
             spans.append((first, last))
         if not spans:
             return tuple(made), None
-        begin, end = self.stem(x)
+        begin, end = self.stem
         dropped: Numbers = ()
         for first, last in sorted(spans):
             dropped += x[begin:first]
             begin = max(begin, last)
         return tuple(made), dropped + x[begin:end]
+
+    def _position(self, anchor: Anchor) -> int | None:
+        if anchor not in self.found:
+            self.found[anchor] = anchor.position(self.x)
+        return self.found[anchor]
 
 
 def _occurrence(x: Numbers, token: int, nth: int, from_right: bool) -> int | None:

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
 
+from setlearn.nodes import BoolArray, IntArray
 from setlearn.scorers.edit_operations import Layout, Numbers
 
-__all__ = ["InputKeys", "Keys", "describe", "drop_key", "vowels_of"]
+__all__ = ["InputKeys", "Keys", "describe", "drop_key", "find", "known_levels", "vowels_of"]
 
 LONGEST_ENDING = 8
 LONGEST_BEGINNING = 6
@@ -134,6 +135,41 @@ def drop_key(operation: int, dropped: Numbers | None) -> int:
     int
     """
     return _hash(DROP, (operation, *(dropped or ())))
+
+
+def find(keys: IntArray, wanted: IntArray) -> tuple[IntArray, BoolArray]:
+    """Where wanted keys are in a sorted array, and which of them are there."""
+    if len(keys) == 0:
+        return np.zeros(len(wanted), dtype=np.intp), np.zeros(len(wanted), dtype=bool)
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return place, keys[place] == wanted
+
+
+def known_levels(
+    chains: Sequence[Keys], keys: IntArray
+) -> Iterator[tuple[int, IntArray, IntArray]]:
+    """Follow chains from general keys to specific ones, all chains together.
+
+    Parameters
+    ----------
+    chains : sequence of Keys
+    keys : array of int
+        The keys that are known, sorted.
+
+    Yields
+    ------
+    level : int
+    rows : array of int
+        The chains whose key at this level is known.
+    places : array of int
+        Where it is among the known ones.
+    """
+    for level in range(max(map(len, chains))):
+        long_enough = np.array([i for i, chain in enumerate(chains) if len(chain) > level])
+        wanted = np.array([chains[i][level] for i in long_enough], dtype=np.uint64)
+        place, known = find(keys, wanted)
+        if known.any():
+            yield level, long_enough[known], place[known]
 
 
 def _mixed(key: int, number: int) -> int:

@@ -8,13 +8,18 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from setlearn.nodes import BoolArray, FloatArray, log_odds
+from setlearn.nodes import BoolArray, FloatArray, IntArray, log_odds
 from setlearn.savable import savable
 
-__all__ = ["LogOddsPool"]
+__all__ = ["LogOddsPool", "useful_pool"]
 
 PENALTY = 1.0
 """Of the squared distance between learned weights and equal ones, in units of log-loss."""
+
+
+LEAST_GAIN = 2.0
+"""By how much a scorer must lower the log-loss: by 1 for each number that is learned about it, as
+in Akaike's criterion."""
 
 
 @savable(extra=("weights", "unlisted", "intercept"))
@@ -88,6 +93,21 @@ class LogOddsPool:
         self.intercept = float(found.x[-1])
         return self
 
+    def log_loss(self, scores: FloatArray, right: BoolArray) -> float:
+        """The sum over candidates.
+
+        Parameters
+        ----------
+        scores : array of shape (n_scorers, n_candidates)
+        right : bool array of shape (n_candidates,)
+
+        Returns
+        -------
+        float
+        """
+        logits = self._logits(scores)
+        return float(np.logaddexp(0, np.where(right, -logits, logits)).sum())
+
     def pooled(self, scores: FloatArray) -> FloatArray:
         """One probability for each candidate.
 
@@ -99,9 +119,42 @@ class LogOddsPool:
         -------
         array of shape (n_candidates,)
         """
-        weights = np.concatenate([self.weights, self.unlisted])
-        probability: FloatArray = expit(weights @ _features(scores) + self.intercept)
+        probability: FloatArray = expit(self._logits(scores))
         return probability
+
+    def _logits(self, scores: FloatArray) -> FloatArray:
+        weights = np.concatenate([self.weights, self.unlisted])
+        logits: FloatArray = weights @ _features(scores) + self.intercept
+        return logits
+
+
+def useful_pool(scores: FloatArray, right: BoolArray) -> tuple[LogOddsPool, IntArray]:
+    """A pool of the scorers that are worth their time; the others are dropped one by one.
+
+    Parameters
+    ----------
+    scores : array of shape (n_scorers, n_candidates)
+    right : bool array of shape (n_candidates,)
+
+    Returns
+    -------
+    pool : LogOddsPool
+        Fitted.
+    left : array of int
+        The scorers that it takes.
+    """
+    left: IntArray = np.arange(len(scores))
+    pool = LogOddsPool(len(left)).fit(scores, right)
+    loss = pool.log_loss(scores, right)
+    while len(left) > 1 and 0 < right.sum() < len(right):
+        parts = [np.delete(left, k) for k in range(len(left))]
+        pools = [LogOddsPool(len(part)).fit(scores[part], right) for part in parts]
+        losses = [p.log_loss(scores[part], right) for p, part in zip(pools, parts, strict=True)]
+        best = int(np.argmin(losses))
+        if losses[best] - loss >= LEAST_GAIN:
+            break
+        left, pool, loss = parts[best], pools[best], losses[best]
+    return pool, left
 
 
 def _features(scores: FloatArray) -> FloatArray:

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from setlearn.nodes import FloatArray, IntArray
 from setlearn.savable import savable
-from setlearn.scorers.input_keys import Keys
+from setlearn.scorers.input_keys import Keys, find, known_levels
 
 __all__ = ["Paradigms"]
 
@@ -77,40 +77,36 @@ class Paradigms:
         count = sparse.csr_array((np.ones(len(row)), (row, column)), shape=shape)
         return cls(steps, has, keys, count, smoothing)
 
-    def shares(self, chain: Keys, steps: IntArray) -> FloatArray:
+    def shares(self, chains: Sequence[Keys], row: IntArray, steps: IntArray) -> FloatArray:
         """The share of each step among samples with the same keys whose paradigms apply.
 
         Parameters
         ----------
-        chain : Keys
-            The keys of an input.
+        chains : sequence of Keys
+            The keys of some inputs.
+        row : array of int, shape (k,)
+            The input that each step can be done with.
         steps : array of int, shape (k,)
-            What can be done with the input: operations with the tokens that they drop, as keys.
+            What can be done: operations with the tokens that they drop, as keys.
 
         Returns
         -------
         array of shape (k,)
-            nan everywhere if no paradigm applies.
+            nan where no paradigm applies to the input.
         """
-        place, known = _found(self.steps, steps)
-        possible = np.zeros(len(self.steps))
-        possible[place[known]] = 1.0
-        applies = (self.has @ possible) == np.diff(self.has.indptr)
-        applies &= np.diff(self.has.indptr) > 0
-        if not applies.any():
-            return np.full(len(steps), np.nan)
-        row, is_key = _found(self.keys, np.asarray(chain, dtype=np.uint64))
-        share = applies / applies.sum()
-        for count in self.count[row[is_key]].toarray() * applies:
-            share = (count + self.smoothing * share) / (count.sum() + self.smoothing)
+        place, known = find(self.steps, steps)
+        row_of_known, place = row[known], place[known]
+        possible = np.zeros((len(self.steps), len(chains)))
+        possible[place, row_of_known] = 1.0
+        size = np.diff(self.has.indptr)
+        n_possible = (self.has @ possible).T
+        applies = (n_possible == size) & (size > 0)
+        share = applies / np.maximum(applies.sum(axis=1, keepdims=True), 1)
+        for _, rows, keys in known_levels(chains, self.keys):
+            count = self.count[keys].toarray() * applies[rows]
+            total = count.sum(axis=1, keepdims=True)
+            share[rows] = (count + self.smoothing * share[rows]) / (total + self.smoothing)
         shares = np.zeros(len(steps))
-        shares[known] = (share @ self.has)[place[known]]
+        shares[known] = (self.has.T @ share.T)[place, row_of_known]
+        shares[~applies.any(axis=1)[row]] = np.nan
         return shares
-
-
-def _found(values: IntArray, wanted: IntArray) -> tuple[IntArray, IntArray]:
-    """Where wanted values are in a sorted array, and which of them are there."""
-    if len(values) == 0:
-        return np.zeros(len(wanted), dtype=np.intp), np.zeros(len(wanted), dtype=bool)
-    place = np.minimum(np.searchsorted(values, wanted), len(values) - 1)
-    return place, values[place] == wanted

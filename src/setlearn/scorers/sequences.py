@@ -25,8 +25,8 @@ __all__ = ["SequenceScorer", "encode_inputs"]
 MOST_NODES = 4096
 """Prefixes that go through the network in one call; more are cut into several."""
 
-MOST_READ = 256
-"""Inputs that are read together."""
+MOST_READ = 512
+"""Inputs that are read together, and put in the order of their lengths."""
 
 DECIMALS = {torch.float64: 10, torch.float32: 6}
 """Of probabilities: sums in another order differ from the 15th on, or from the 7th."""
@@ -130,10 +130,13 @@ class SequenceScorer(TokenScorer):
         return next(self.network.parameters()).device
 
     def batches(self, X: Any, most: int = MOST_IN_A_BATCH) -> Iterator[tuple[IntArray, Inputs]]:
-        """Read inputs, and cut them into parts that the network can take at once."""
+        """Read inputs, and cut them into parts that the network can take at once.
+
+        Inputs of like length are together, so that little is padded.
+        """
         for first in range(0, len(X), MOST_READ):
             inputs = self._read(X[first : first + MOST_READ])
-            for rows in self.chunks(inputs, np.arange(len(inputs)), most):
+            for rows in self.chunks(inputs, np.argsort(inputs.length, kind="stable"), most):
                 yield first + rows, inputs.part(rows)
 
     def chunks(
