@@ -138,7 +138,21 @@ def drop_key(operation: int, dropped: Numbers | None) -> int:
 
 
 def find(keys: IntArray, wanted: IntArray) -> tuple[IntArray, BoolArray]:
-    """Where wanted keys are in a sorted array, and which of them are there."""
+    """Look keys up.
+
+    Parameters
+    ----------
+    keys : array of int
+        Sorted.
+    wanted : array of int, shape (m,)
+
+    Returns
+    -------
+    place : array of int, shape (m,)
+        Where each wanted key is, if it is there.
+    known : bool array of shape (m,)
+        Which of them are there.
+    """
     if len(keys) == 0:
         return np.zeros(len(wanted), dtype=np.intp), np.zeros(len(wanted), dtype=bool)
     place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
