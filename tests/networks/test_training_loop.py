@@ -53,7 +53,7 @@ class TestFit:
         ("scores", "losses"),
         [
             ([1.0] * 15 + [0.9] + [1.0] * 24, [1.0] * 40),  # enough twice at the 18th
-            ([0.5] * 40, [2 - k / 12 for k in range(12)] + [1.2] * 28),  # risen since the 12th
+            ([0.4] * 5 + [0.5] * 35, [1.0] * 12 + [1.3] * 28),  # no better since the 6th
         ],
     )
     def test_a_schedule_ends_soon_if_more_steps_are_of_no_use(self, scores, losses):
@@ -69,6 +69,18 @@ class TestFit:
         # The rate falls to zero in a tenth of the steps.
         assert [epoch["step"] for epoch in history] == list(range(2, 46, 2))
         assert trainer._optimizer.param_groups[0]["lr"] < 0.1 * plan.learning_rate
+
+    def test_a_schedule_goes_on_while_held_out_samples_are_better_understood(self):
+        """Even if the loss has risen long since: figures of a task that is understood late."""
+        scores = iter([0.5] * 11 + [0.6] * 11 + [0.7] * 11 + [0.8] * 7)
+        plan = TrainingPlan(
+            batch_size=50, max_steps=80, evaluate_every=2, schedule="one-cycle", enough=0.95
+        )
+        losses = iter([1.0] * 5 + [1.5] * 35)
+        trainer = line_trainer(
+            plan, evaluate=lambda: {"held_out": next(scores), "held_out_loss": next(losses)}
+        )
+        assert len(trainer.fit()) == 40
 
     def test_evaluation_is_in_eval_mode_without_gradients(self):
         def merit():

@@ -41,9 +41,10 @@ SAVE_EVERY = 100
 ENDING = 0.1
 """The share of its steps with which a schedule is ended before its time."""
 
-RISEN, FOR_A_WHILE = 1.05, 6
-"""By which factor the held-out loss has risen, and since how many evaluations, if training samples
-are learned by heart."""
+RISEN, FOR_A_WHILE = 1.25, 12
+"""By which factor the held-out loss has risen, and since how many evaluations there was no better
+score, if training samples are only learned by heart. Some tasks are understood all at once, long
+after the loss began to rise."""
 
 LEAST_EVALUATIONS = 16
 """Evaluations before that. A history should show how a training went."""
@@ -201,9 +202,8 @@ class Trainer:
             return
         is_solved = all((epoch["held_out"] or 0) >= enough for epoch in self.history[-2:])
         losses = [epoch["held_out_loss"] for epoch in self.history]
-        lowest = min(losses)
-        risen = [loss > RISEN * lowest for loss in losses[losses.index(lowest) + 1 :]]
-        if is_solved or (len(risen) >= FOR_A_WHILE and all(risen[-3:])):
+        has_risen = min(losses[-3:]) > RISEN * min(losses)
+        if is_solved or (has_risen and self._stale >= FOR_A_WHILE):
             self._ending = self._step_count, self._share_done()
 
     def _share_done(self) -> float:

@@ -151,8 +151,8 @@ class TrainingPlan:
     """A training with every number known. The parameters are those of `Training`.
 
     ``enough`` is a held-out score. If it is given, a "one-cycle" training may end early: when two
-    evaluations in a row reach it, or when the held-out loss has been rising for a while. The last
-    tenth of the steps follows at once, in which the learning rate falls as usual.
+    evaluations in a row reach it, or when the loss has risen and the score was no better for a
+    while. The last tenth of the steps follows at once, in which the learning rate falls as usual.
 
     Examples
     --------
