@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeAlias
 
@@ -13,7 +13,7 @@ from setlearn.estimators.candidate_lists import probable_sequences
 from setlearn.generate import MOST_SCORES, Bounds
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Step
 from setlearn.savable import savable
-from setlearn.scorers.base import TokenScorer
+from setlearn.scorers.base import MOST_IN_A_BATCH, TokenScorer
 from setlearn.scorers.candidates import CandidateTrees
 from setlearn.scorers.log_odds_pool import LogOddsPool, useful_pool
 from setlearn.trie import END, Sequences, Trie
@@ -23,6 +23,9 @@ __all__ = ["MixtureScorer", "doubt"]
 
 Found: TypeAlias = dict[tuple[int, ...], float]
 """The probability of each sequence."""
+
+MOST_LISTED = 1024
+"""Samples for which sequences are listed together, so that those in doubt make full batches."""
 
 LEAST_SURE = 100
 """Held-out samples on which the first scorer was sure, and agreed with all together."""
@@ -106,6 +109,11 @@ class MixtureScorer(TokenScorer):
         """The same mixture, with scorers that may search so far."""
         most = max(bounds.max_size, self.bounds.max_size)
         return MixtureScorer(self.scorers, replace(bounds, max_size=most), self.pool, self.sure)
+
+    def batches(self, X: Any, most: int = MOST_IN_A_BATCH) -> Iterator[tuple[IntArray, Any]]:
+        """Slices of X. They may be larger than asked for: each scorer cuts them by itself."""
+        room = MOST_SCORES // (self.bounds.width * self.vocabulary.n_choices)
+        return super().batches(X, max(most, min(MOST_LISTED, room)))
 
     def start(self, X: Any) -> Step:
         """List and score the candidates of a batch, and score its roots by them."""

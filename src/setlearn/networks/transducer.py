@@ -31,7 +31,7 @@ MOST_VALUES = 8_000_000
 SMALLEST = 1e-12
 """Probabilities below this one count as this one."""
 
-SMALLEST_SHARE = 1e-7
+SMALLEST_SHARE = 1e-6
 """Positions with a smaller share in the probability of a prefix are left out."""
 
 

@@ -287,10 +287,9 @@ class AnalogyScorer(ListingScorer):
             sequence, dropped = result
             if self.vocabulary_.kind is frozenset:
                 sequence = tuple(sorted(set(sequence)))
-            if sequence in made:
-                made[sequence].append((index, dropped))
-            elif len(made) < most:
-                made[sequence] = [(index, dropped)]
+            made.setdefault(sequence, []).append((index, dropped))
+            if len(made) == most:
+                break
         return made
 
 
