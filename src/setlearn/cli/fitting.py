@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from traceback import clear_frames
@@ -30,6 +30,7 @@ class Fitted:
     task: str
     n_rows: int
     rule: str
+    scorers: Sequence[str]
     notes: Sequence[str]
     evaluation: Evaluation | None
 
@@ -40,6 +41,7 @@ class Fitted:
             "task": self.task,
             "rows": self.n_rows,
             "rule": self.rule,
+            "scorers": list(self.scorers),
             "guesses": list(self.notes),
             "validation": None if self.evaluation is None else self.evaluation.to_dict(),
         }
@@ -47,6 +49,8 @@ class Fitted:
     def __str__(self) -> str:
         rows = counted(self.n_rows, "row")
         head = f"model: {self.out} ({self.task}, from {rows}, rule {self.rule})"
+        if self.scorers:
+            head += f"\nscored by: {', '.join(self.scorers)}"
         if self.evaluation is None:
             return head
         return f"{head}\n\nrows held out\n{self.evaluation.report}"
@@ -114,7 +118,15 @@ def fit_and_save(
         raise KeyboardInterrupt(_interrupted_message(checkpoint)) from None
     if checkpoint is not None:
         _remove(checkpoint)
-    return Fitted(saving.out, fitted.task, len(train), repr(fitted.rule_), notes, evaluation)
+    return Fitted(
+        saving.out,
+        fitted.task,
+        len(train),
+        repr(fitted.rule_),
+        _scorers(fitted.facts()),
+        notes,
+        evaluation,
+    )
 
 
 def save_or_rescue(model: RecordModel, out: Path, about: dict[str, Any]) -> None:
@@ -288,6 +300,24 @@ def _described(error: Exception, prefix: str = "") -> str:
     if isinstance(error, SetlearnError):
         return str(error)
     return f"{prefix}{type(error).__name__}: {error}".removesuffix(": ")
+
+
+def _scorers(facts: Mapping[str, Any]) -> list[str]:
+    """What scores sequences, with the weights of a mixture; nothing for labels.
+
+    >>> _scorers({"mixture": [{"scorer": "AnalogyScorer", "weight in the mixture": 0.5}]})
+    ['AnalogyScorer (weight 0.5)']
+    """
+    parts = [
+        f"{name} (weight {part['weight in the mixture']:.2g})"
+        for part in facts.get("mixture", ())
+        for name in _names(part)
+    ]
+    return parts or _names(facts)
+
+
+def _names(facts: Mapping[str, Any]) -> list[str]:
+    return [facts[name] for name in ("scorer", "network") if name in facts]
 
 
 def _checkpoint(saving: SavingOptions, model: Any, quiet: bool) -> Path | None:
