@@ -18,6 +18,8 @@ from benchmarks.yardsticks.cut import Cut, Ranking
 START, STOP = 0, 1
 ROOT = 0
 MOST_HELD_OUT = 1000
+SMALLEST = 1e-9
+"""The least weight of units that no n-gram of small data leaves anything for."""
 
 
 class KneserNey:
@@ -90,7 +92,7 @@ class KneserNey:
                 probability += weight * self.share_[child]
             weight *= self.left_[node]
             if node == ROOT:
-                return probability + weight / self.n_units
+                return probability + max(weight, SMALLEST) / self.n_units
             node = self.shorter_[node]
 
     def following(self, node: int, unit: int) -> int:

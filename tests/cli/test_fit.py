@@ -126,6 +126,19 @@ class TestArffWithoutLabels:
         assert run("predict", tmp_path / "model", "-", stdin=row).code == 0
 
 
+def test_a_mixture_of_one_s_own(tmp_path):
+    data = write_jsonl(tmp_path / "words.jsonl", word_forms(40))
+    command = (data, "--target", "forms", "--task", "sequences", "-o", tmp_path / "model")
+    parts = ("--network", "analogy", "--network", "transformer:width=16,heads=2")
+    document = run("fit", *command, *parts, "--max-steps", 2, "--json", "-q").document
+    assert "AnalogyScorer" in document["scorers"][0]
+    ended = run("fit", *command, *parts, "--width", 8)
+    assert ended.code == 2
+    assert "--width is a setting of one network, but there are 2" in ended.err
+    fast = ("--network", "analogy", "--network", "trees", "--max-steps", 8)
+    assert "analogy and trees are not" in run("fit", *command, *fast).err
+
+
 def test_sequences(tmp_path):
     data = write_jsonl(tmp_path / "words.jsonl", word_forms(16))
     command = (data, "--target", "forms", "--max-steps", 2, "-o", tmp_path / "model")

@@ -9,7 +9,7 @@ from typing import get_type_hints
 import pytest
 
 from setlearn import SetClassifier
-from setlearn.cli import fit_options, part_names
+from setlearn.cli import model_options, part_names
 from setlearn.cli.app import VERBS
 from setlearn.cli.named_rules import rules_by_name
 from setlearn.estimators.scorer_names import scorer_names
@@ -55,7 +55,7 @@ class TestNamesOfParts:
         assert part_names.network_names() == scorer_names()
 
     def test_defaults(self):
-        assert SetClassifier()._learner().short_name == fit_options.DEFAULT_LEARNER
+        assert SetClassifier()._learner().short_name == model_options.DEFAULT_LEARNER
 
     def test_formats(self):
         assert part_names.format_names() == list(FORMATS)
@@ -80,7 +80,7 @@ class TestNamesOfParts:
         assert f"{', '.join(KINDS[:-1])} or {KINDS[-1]}" in shown
 
 
-@pytest.mark.parametrize("group", fit_options.TaskOptions.__subclasses__())
+@pytest.mark.parametrize("group", model_options.TaskOptions.__subclasses__())
 def test_options_for_one_task_say_so(group):
     hints = get_type_hints(group, include_extras=True)
     for field in fields(group):

@@ -7,13 +7,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from setlearn.cli.fit_options import (
-    TRAINING,
-    LabelOptions,
-    LearningOptions,
-    PlanningOptions,
-    SequenceOptions,
-)
+from setlearn.cli.fit_options import PlanningOptions
+from setlearn.cli.model_options import TRAINING, LabelOptions, LearningOptions, SequenceOptions
+from setlearn.cli.options import flag
 from setlearn.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -42,10 +38,9 @@ def check_continued(
     for options in (planning, sequences):
         for field in fields(options):
             if field.name not in TRAINING and getattr(options, field.name) != field.default:
-                option = {"inputs": "input", "kinds": "kind"}.get(field.name, field.name)
                 raise ParameterError(
-                    f"--{option.replace('_', '-')} is decided by the model whose training is "
-                    "continued; leave it out, or fit a new model"
+                    f"{flag(field.name)} is decided by the model whose training is continued; "
+                    "leave it out, or fit a new model"
                 )
 
 

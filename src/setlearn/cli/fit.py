@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from setlearn.cli.fit_options import (
-    LabelOptions,
-    LearningOptions,
-    PlanningOptions,
-    SavingOptions,
-    SequenceOptions,
-    options_for,
-)
+from setlearn.cli.fit_options import PlanningOptions, SavingOptions
+from setlearn.cli.model_options import LabelOptions, LearningOptions, SequenceOptions, options_for
 from setlearn.cli.options import Data, OutputOptions, ReadingOptions
 
 __all__ = ["fit"]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from setlearn.cli.named_settings import name_and_settings
+from setlearn.cli.options import flag
 from setlearn.errors import ParameterError
 
 __all__ = ["check_trained_in_steps", "network_with"]
@@ -14,43 +15,55 @@ OPTION_PARAMETERS: Mapping[str, tuple[str, ...]] = {"layers": ("layers", "encode
 """The parameters that an option may stand for, if they do not have the name of the option."""
 
 
-def network_with(text: str | None, options: Mapping[str, Any]) -> Any:
+def network_with(texts: Sequence[str], options: Mapping[str, Any]) -> Any:
     """Make a network from its name, its settings after a colon, and options of their own.
 
     Parameters
     ----------
-    text : str, optional
-        As in ``transducer:window=2``. None stands for what suits the data.
+    texts : sequence of str
+        As in ``transducer:window=2``. None of them stands for what suits the data, several for a
+        mixture.
     options : mapping
         The values of options such as ``width``; None for those that were not given.
 
     Returns
     -------
-    NetworkRecipe, Scorer or None
+    NetworkRecipe, Scorer, a list of these, or None
 
     Raises
     ------
     ParameterError
-        If settings are given without a network, or there is no such network, or it does not have
-        one of the settings.
+        If settings are given without a network or with several, or there is no such network, or it
+        does not have one of the settings.
 
     Examples
     --------
-    >>> network_with("transducer:window=2", {"width": 64, "layers": None})
+    >>> network_with(["transducer:window=2"], {"width": 64, "layers": None})
     Transducer(width=64, window=2)
-    >>> network_with("transformer", {"layers": 2})
+    >>> network_with(["transformer"], {"layers": 2})
     Transformer(encoder_layers=2)
+    >>> network_with(["analogy", "transformer:width=64"], {})
+    [AnalogyScorer(), Transformer(width=64)]
     """
+    if len(texts) == 1:
+        return _one_network(texts[0], options)
+    given = next((option for option, value in options.items() if value is not None), None)
+    if given and texts:
+        raise ParameterError(
+            f"{flag(given)} is a setting of one network, but there are {len(texts)}; write it "
+            f"after a colon, as in --network transformer:{given}=NUMBER"
+        )
+    if given:
+        raise ParameterError(
+            f"{flag(given)} is a setting of a network, but no network is named; add --network "
+            "transformer or --network transducer, or leave it out"
+        )
+    return [_one_network(text, {}) for text in texts] or None
+
+
+def _one_network(text: str, options: Mapping[str, Any]) -> Any:
     from setlearn.estimators.scorer_names import scorer_named
 
-    if text is None:
-        given = [option for option, value in options.items() if value is not None]
-        if given:
-            raise ParameterError(
-                f"{_flag(given[0])} is a setting of a network, but no network is named; add "
-                "--network transformer or --network transducer, or leave it out"
-            )
-        return None
     name, settings = name_and_settings(
         text, what="network", example="--network transducer:window=2"
     )
@@ -67,12 +80,12 @@ def network_with(text: str | None, options: Mapping[str, Any]) -> Any:
         parameter = next((p for p in OPTION_PARAMETERS.get(option, (option,)) if p in own), None)
         if parameter is None:
             raise ParameterError(
-                f"{_flag(option)} is not a setting of the network {name}, which has "
+                f"{flag(option)} is not a setting of the network {name}, which has "
                 f"{', '.join(own)}; leave it out, or write --network {name}:NAME=VALUE"
             )
         if parameter in settings:
             raise ParameterError(
-                f"{parameter} is given twice, by {_flag(option)} and in --network {text}; "
+                f"{parameter} is given twice, by {flag(option)} and in --network {text}; "
                 "give it once"
             )
         settings[parameter] = value
@@ -82,33 +95,31 @@ def network_with(text: str | None, options: Mapping[str, Any]) -> Any:
     return network
 
 
-def check_trained_in_steps(network: Any, name: str, options: Mapping[str, Any]) -> None:
+def check_trained_in_steps(network: Any, names: Sequence[str], options: Mapping[str, Any]) -> None:
     """Check that options of a training in steps are given only for networks.
 
     Parameters
     ----------
-    network : NetworkRecipe or Scorer
-    name : str
-        Its name on the command line.
+    network : NetworkRecipe, Scorer, or a list of these
+    names : sequence of str
+        Their names on the command line.
     options : mapping
         The values of the options; None for those that were not given.
 
     Raises
     ------
     ParameterError
-        If one was given, but the scorer is not a network.
+        If one was given, but no scorer is a network.
     """
-    if hasattr(network, "build"):
+    parts = network if isinstance(network, list) else [network]
+    if any(hasattr(part, "build") for part in parts):
         return
     for option, value in options.items():
         if value is not None:
             from setlearn.networks import network_names
 
             raise ParameterError(
-                f"{_flag(option)} is for networks that are trained in steps, but {name} is not; "
+                f"{flag(option)} is for networks that are trained in steps, but "
+                f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} not; "
                 f"leave it out, or use --network {' or '.join(network_names())}"
             )
-
-
-def _flag(option: str) -> str:
-    return f"--{option.replace('_', '-')}"

@@ -29,7 +29,11 @@ __all__ = [
     "ReadingOptions",
     "Trusted",
     "Unknown",
+    "flag",
 ]
+
+SINGULAR = {"inputs": "input", "kinds": "kind"}
+"""Options that are repeated for several values, by the parameter that takes all of them."""
 
 Model: TypeAlias = Annotated[
     Path, typer.Argument(metavar="MODEL", help="The model's folder.", show_default=False)
@@ -157,3 +161,14 @@ class OutputOptions:
         typer.Option("--quiet", "-q", help="Print only errors, warnings and bad rows on stderr."),
     ] = False
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False
+
+
+def flag(parameter: str) -> str:
+    """The option that sets a parameter, as it is written on the command line.
+
+    Examples
+    --------
+    >>> flag("max_steps"), flag("kinds")
+    ('--max-steps', '--kind')
+    """
+    return f"--{SINGULAR.get(parameter, parameter).replace('_', '-')}"
