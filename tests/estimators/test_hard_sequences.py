@@ -1,6 +1,8 @@
 """Sequences at the limits: very long, very many, or none. Each gives a usable model."""
 
 import random
+import subprocess
+import sys
 import time
 import warnings
 
@@ -12,17 +14,17 @@ from setlearn.errors import ConvergenceWarning, TruncationWarning
 from setlearn.networks import Training, Transducer, Transformer
 from setlearn.networks.training_loop import Trainer
 from setlearn.networks.training_settings import TrainingPlan
-from setlearn.scorers import AnalogyScorer
+from setlearn.scorers import AlignedTrees, AnalogyScorer, JointNgrams
 
-SCORERS = [Transformer(8, 2, 1), Transducer(8, 2, 1), AnalogyScorer()]
-NETWORKS = SCORERS[:2]
+NETWORKS = [Transformer(8, 2, 1), Transducer(8, 2, 1)]
+SCORERS = [*NETWORKS, AnalogyScorer(), JointNgrams(), AlignedTrees(), None]
 RNG = random.Random(0)
 WORDS = ["".join(RNG.choices("abcd", k=4)) for _ in range(24)]
 FORMS = [{word, word[::-1]} for word in WORDS]
 
 
 def name(scorer):
-    return type(scorer).__name__
+    return "default" if scorer is None else type(scorer).__name__
 
 
 def fitted(scorer, X, Y, *, max_steps=2, **training):
@@ -66,6 +68,36 @@ class TestEveryScorer:
     def test_inputs_of_a_thousand_tokens(self, scorer):
         X = ["".join(RNG.choices("abcd", k=1000)) for _ in range(4)]
         predicted(fitted(scorer, X, [{x[:2]} for x in X], max_steps=1), X[:1])
+
+
+MEMORY = """
+import random, resource, sys, warnings
+warnings.simplefilter("ignore")
+from setlearn import SequenceSetGenerator
+from setlearn.networks import Training
+rng = random.Random(0)
+if sys.argv[1] == "many tokens":
+    words = [f"w{k}" for k in range(20_000)]
+    X = [rng.choices(words, k=12) for _ in range(1000)]
+    Y = [{tuple(x[:2]), (x[5],)} for x in X]
+else:
+    X = ["".join(rng.choices("abcdefgh", k=6)) for _ in range(60)]
+    Y = [{x + "".join(rng.choices("abcd", k=5)) for _ in range(100)} for x in X]
+network = None if sys.argv[2] == "default" else sys.argv[2]
+training = Training(max_steps=2, verbose=False)
+SequenceSetGenerator(network, training=training, random_state=0).fit(X, Y).predict(X[:50])
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+@pytest.mark.parametrize(
+    ("data", "network"), [("many tokens", "default"), ("large sets", "transducer")]
+)
+def test_memory_is_bounded(data, network):
+    """Of networks as large as users have them."""
+    command = [sys.executable, "-c", MEMORY, data, network]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert int(ended.stdout) < 2500  # MB
 
 
 @pytest.mark.parametrize("scorer", NETWORKS, ids=name)

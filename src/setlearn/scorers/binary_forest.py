@@ -7,6 +7,7 @@ and a leaf with a single class takes no memory of its own.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -117,11 +118,13 @@ class ForestBuilder:
         classes, targets = np.unique(both[:, 0], return_inverse=True)
         weight = count.astype(np.float64)
         self.root.append([])
-        for seed in rng.randint(LARGEST_SEED, size=self.n_trees):
-            tree = ExtraTreeClassifier(max_features=self.max_features, random_state=int(seed)).fit(
-                has, targets, sample_weight=weight, check_input=False
-            )
-            self._append(tree.tree_, features, classes)
+        with warnings.catch_warnings():
+            # Most classes may be rare. scikit-learn wonders whether they are numbers.
+            warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
+            for seed in rng.randint(LARGEST_SEED, size=self.n_trees):
+                tree = ExtraTreeClassifier(max_features=self.max_features, random_state=int(seed))
+                tree.fit(has, targets, sample_weight=weight, check_input=False)
+                self._append(tree.tree_, features, classes)
 
     def forests(self) -> BinaryForests:
         """All forests so far."""
