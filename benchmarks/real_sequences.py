@@ -128,6 +128,37 @@ def table(cells: list[dict[str, Any]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def summary(cells: list[dict[str, Any]]) -> str:
+    """Return a short Markdown table: the default beside the best of the simple baselines."""
+    lines = [["data", "figure", "seeds", "default", "best baseline", "fit s"], ["---"] * 6]
+    for data, (goal, _) in GOALS.items():
+        column = next((name for name in ("F1", "exact") if goal.startswith(name)), "WER %")
+        name, decimals = COLUMNS[column]
+        groups = {
+            system: [c for c in cells if (c["data"], c["system"]) == (data, system)]
+            for system in SYSTEMS_OF[data]
+        }
+        figures = {
+            system: [cell[name] for cell in group] for system, group in groups.items() if group
+        }
+        if "default" not in figures:
+            continue
+        own = figures.pop("default")
+        best_of = min if name == "word_error_rate" else max
+        best = best_of(figures, key=lambda system: statistics.mean(figures[system]), default=None)
+        lines.append(
+            [
+                data,
+                column,
+                str(len(own)),
+                mean_and_error(own, name, decimals),
+                f"{mean_and_error(figures[best], name, decimals)} ({best})" if best else "",
+                mean_and_error([c["fit_seconds"] for c in groups["default"]], "fit_seconds", 0),
+            ]
+        )
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
 def mean_and_error(values: list[float | None], name: str, decimals: int) -> str:
     if not values or None in values:
         return ""
@@ -178,6 +209,9 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--development", action="store_true", help="use the development splits")
     parser.add_argument("--force", action="store_true", help="run finished cells again")
     parser.add_argument("--results", type=Path, default=RESULTS, help="file to read and write")
+    parser.add_argument(
+        "--summary", action="store_true", help="run nothing; print the table of docs/sequences.md"
+    )
     return parser.parse_args()
 
 
@@ -185,6 +219,9 @@ def main() -> None:
     options = read_options()
     wanted = wanted_cells(options)
     known = read_cells(options.results)
+    if options.summary:
+        print(summary([known[key_of(cell)] for cell in wanted if key_of(cell) in known]))
+        return
     finished = {key for key, cell in known.items() if "error" not in cell}
     to_run = [cell for cell in wanted if options.force or key_of(cell) not in finished]
     with ThreadPoolExecutor(options.jobs) as pool:

@@ -66,3 +66,13 @@ def test_each_data_set_has_goals_and_known_systems():
 def test_an_answer_is_right_if_it_is_any_of_the_references():
     Y = [frozenset([("a",), ("b",)]), frozenset([("c",)]), frozenset([("d",)])]
     assert error_rate(Y, [("b",), ("a",), None]) == pytest.approx(2 / 3)
+
+
+def test_the_documentation_has_the_table_of_the_results():
+    cells = [
+        cell
+        for (split, *_), cell in real_sequences.read_cells(real_sequences.RESULTS).items()
+        if split == "benchmark"
+    ]
+    shown = (real_sequences.ROOT / "docs" / "sequences.md").read_text(encoding="utf-8")
+    assert real_sequences.summary(cells) in shown
