@@ -142,15 +142,19 @@ class EditedInput:
             return tuple(made), None
         begin, end = self.stem
         dropped: Numbers = ()
-        for first, last in sorted(spans):
+        if len(spans) > 1:
+            spans.sort()
+        for first, last in spans:
             dropped += x[begin:first]
             begin = max(begin, last)
         return tuple(made), dropped + x[begin:end]
 
     def _position(self, anchor: Anchor) -> int | None:
-        if anchor not in self.found:
-            self.found[anchor] = anchor.position(self.x)
-        return self.found[anchor]
+        try:
+            return self.found[anchor]
+        except KeyError:
+            place = self.found[anchor] = anchor.position(self.x)
+            return place
 
 
 def _occurrence(x: Numbers, token: int, nth: int, from_right: bool) -> int | None:
