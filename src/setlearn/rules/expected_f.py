@@ -18,7 +18,7 @@ from setlearn.errors import DataError, ParameterError
 from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray, Mask, Nodes, check_positive
 from setlearn.rules.calibration import Calibration
 from setlearn.rules.finished_sequences import ChoosesSequences, sequences_as_labels
-from setlearn.rules.min_size import check_min_size, learned_min_size
+from setlearn.rules.min_size import check_min_size, smallest_size
 from setlearn.rules.set_distribution import (
     IndependentChoices,
     SetDistribution,
@@ -61,8 +61,8 @@ class ExpectedF(ChoosesSequences):
         a choice point without any falls back to independence.
     min_size : int or None, default=0
         Keep at least this many. Use 1 if no true set is empty: then the best set of at least one
-        choice is kept. By default the empty set is a possible answer. None: 1 unless some training
-        sets were empty.
+        choice is kept. By default the empty set is a possible answer. None: the size of the
+        smallest training set, but 1 at most if there are fewer than 100.
     calibrate : bool, default=False
         Whether to learn how probable choices really are, from their scores and from how these
         compare with each other. Needed if scores are not the probabilities of single choices.
@@ -155,7 +155,7 @@ class ExpectedF(ChoosesSequences):
         """
         self.check_parameters()
         check_positive(nodes, positive)
-        self.min_size_ = learned_min_size(self.min_size, nodes, positive)
+        self.min_size_ = smallest_size(self.min_size, nodes, positive)
         if self.calibrate:
             self.calibration_ = Calibration().fit(nodes, positive)
         return self

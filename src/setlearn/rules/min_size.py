@@ -7,7 +7,10 @@ import numpy as np
 from setlearn.errors import ParameterError
 from setlearn.nodes import BoolArray, Mask, Nodes, dense_mask
 
-__all__ = ["check_min_size", "fill_up", "learned_min_size"]
+__all__ = ["check_min_size", "fill_up", "learned_min_size", "smallest_size"]
+
+ENOUGH = 100
+"""Choice points that show how small sets can be."""
 
 
 def check_min_size(min_size: int | None) -> None:
@@ -37,6 +40,26 @@ def learned_min_size(min_size: int | None, nodes: Nodes, positive: Mask) -> int:
     if min_size is not None:
         return int(min_size)
     return int(all(dense_mask(positive, rows).any(axis=1).all() for rows in nodes.row_chunks()))
+
+
+def smallest_size(min_size: int | None, nodes: Nodes, positive: Mask) -> int:
+    """``min_size`` itself or, if None, the smallest number of right choices of a choice point.
+
+    With fewer than 100 choice points it is 1 at most, because larger numbers may be chance.
+
+    Parameters
+    ----------
+    min_size : int or None
+    nodes : Nodes
+    positive : mask of shape (n, V)
+
+    Returns
+    -------
+    int
+    """
+    if min_size is not None or len(nodes) < ENOUGH:
+        return learned_min_size(min_size, nodes, positive)
+    return min(int(dense_mask(positive, rows).sum(axis=1).min()) for rows in nodes.row_chunks())
 
 
 def fill_up(kept: BoolArray, nodes: Nodes, min_size: int) -> BoolArray:
