@@ -135,7 +135,7 @@ def summary(cells: list[dict[str, Any]]) -> str:
         column = next((name for name in ("F1", "exact") if goal.startswith(name)), "WER %")
         name, decimals = COLUMNS[column]
         groups = {
-            system: [c for c in cells if (c["data"], c["system"]) == (data, system)]
+            system: [c for c in cells if (c["data"], c["system"]) == (data, system) and "f1" in c]
             for system in SYSTEMS_OF[data]
         }
         figures = {

@@ -19,6 +19,9 @@ __all__ = ["MOST_SCORES", "Bounds", "Generated", "GrownLevel", "generate"]
 MOST_TOGETHER = 256
 """Samples that are generated together; more would not be faster."""
 
+MOST_LISTED = 1024
+"""Samples for which lists are held together, so that those in need of more make full batches."""
+
 MOST_PREFIXES = 131_072
 """Prefixes that all samples generated together may have, which keeps memory flat."""
 
@@ -49,6 +52,23 @@ class Bounds:
         """How many samples can be generated together in bounded memory."""
         by_scores = MOST_SCORES // (self.width * n_choices)
         return max(min(MOST_TOGETHER, MOST_PREFIXES // self.max_nodes, by_scores), 1)
+
+    def listed_together(self, n_choices: int, n_lists: int) -> int:
+        """For how many samples lists of whole sequences can be held in bounded memory.
+
+        Parameters
+        ----------
+        n_choices : int
+        n_lists : int
+            How many lists each sample has.
+
+        Returns
+        -------
+        int
+            May be 0 if they are very long.
+        """
+        tokens = n_lists * self.max_size * (self.max_length + 1)
+        return min(MOST_LISTED, MOST_SCORES // max(self.width * n_choices, tokens))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

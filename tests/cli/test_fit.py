@@ -139,6 +139,16 @@ def test_a_mixture_of_one_s_own(tmp_path):
     assert "analogy and trees are not" in run("fit", *command, *fast).err
 
 
+def test_two_networks_leave_no_checkpoints_behind(tmp_path):
+    data = write_jsonl(tmp_path / "words.jsonl", word_forms(24))
+    command = (data, "--target", "forms", "--task", "sequences", "-o", tmp_path / "model")
+    parts = ("transformer:width=16,heads=2", "transducer:width=16,heads=2,layers=1")
+    networks = [word for part in parts for word in ("--network", part)]
+    for steps in (3, 2):
+        fitted(*command, *networks, "--max-steps", steps)
+        assert not (tmp_path / "model.checkpoint").exists()
+
+
 def test_sequences(tmp_path):
     data = write_jsonl(tmp_path / "words.jsonl", word_forms(16))
     command = (data, "--target", "forms", "--max-steps", 2, "-o", tmp_path / "model")

@@ -105,6 +105,22 @@ def test_where_the_first_scorer_is_sure_the_others_are_not_asked():
         assert together[k] == pytest.approx(expected, abs=1e-6)
 
 
+def test_who_asks_for_more_gets_the_lists_of_all():
+    X, Y = verbs(120)
+    model = SequenceSetGenerator([AnalogyScorer(), SMALL], training=QUICK, random_state=0)
+    model.fit(X, Y)
+    network = SequenceSetGenerator(SMALL, training=QUICK, random_state=0).fit(X, Y).scorer_
+    new, known = verbs(20, seed=1)
+    answers = []
+    for sure in (0.0, 0.4):
+        model.scorer_ = MixtureScorer([model.scorer_.scorers[0], network], FREE, sure=sure)
+        best = model.with_rule(TopK(8))
+        answers.append(
+            [model.predict_ranked(new, top=8), best.predict(new), best.complete(new, known)]
+        )
+    assert answers[0] == answers[1]
+
+
 @pytest.mark.parametrize(("n_sure", "expected"), [(150, 0.15), (80, 0.0)])
 def test_the_first_decides_alone_where_it_never_differed_from_all(tables, n_sure, expected):
     mixture = MixtureScorer(tables, FREE)

@@ -334,12 +334,12 @@ def _checkpoint(saving: SavingOptions, model: Any, quiet: bool) -> Path | None:
                 )
         return None
     folder = saving.checkpoint or saving.out.with_name(f"{saving.out.name}.checkpoint")
-    if _checkpoint_file(folder).exists() and not saving.resume:
+    if _checkpoint_files(folder) and not saving.resume:
         raise ParameterError(
             f"{folder} holds a fit that was interrupted; add --resume to continue it, or delete "
             "the folder to start again"
         )
-    if saving.resume and not _checkpoint_file(folder).exists():
+    if saving.resume and not _checkpoint_files(folder):
         # No error: the fit may have been interrupted before its first checkpoint.
         print_notes(
             [f"{folder} holds no checkpoint: training starts at the beginning"], quiet=quiet
@@ -347,15 +347,16 @@ def _checkpoint(saving: SavingOptions, model: Any, quiet: bool) -> Path | None:
     return folder
 
 
-def _checkpoint_file(folder: Path) -> Path:
+def _checkpoint_files(folder: Path) -> list[Path]:
+    """The states of training in a folder: several, in folders of their own, for a mixture."""
     # Imports torch, which only models that keep checkpoints need.
     from setlearn.networks.checkpoint import CHECKPOINT_NAME
 
-    return folder / CHECKPOINT_NAME
+    return sorted(folder.rglob(CHECKPOINT_NAME))
 
 
 def _interrupted_message(checkpoint: Path | None) -> str:
-    if checkpoint is None or not _checkpoint_file(checkpoint).exists():
+    if checkpoint is None or not _checkpoint_files(checkpoint):
         return "interrupted; nothing was saved, and the same command starts again"
     return (
         f"interrupted; {checkpoint} holds the training so far: add --resume to the same command "
@@ -364,7 +365,10 @@ def _interrupted_message(checkpoint: Path | None) -> str:
 
 
 def _remove(checkpoint: Path) -> None:
-    _checkpoint_file(checkpoint).unlink(missing_ok=True)
+    for file in _checkpoint_files(checkpoint):
+        file.unlink()
+        if file.parent != checkpoint and not any(file.parent.iterdir()):
+            file.parent.rmdir()
     if checkpoint.is_dir() and not any(checkpoint.iterdir()):
         checkpoint.rmdir()
 

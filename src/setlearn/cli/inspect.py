@@ -44,9 +44,9 @@ def _as_text(description: dict[str, Any]) -> str:
     sizes = {name: f"{size:,} bytes" for name, size in description["files"].items()}
     plain = {k: v for k, v in description.items() if not isinstance(v, dict | list)}
     lines = _table({**plain, "elements": shown})
-    mixture = {"mixture": description["mixture"]} if "mixture" in description else {}
+    parts = {f"part {k}": part for k, part in enumerate(description.get("mixture", ()), 1)}
     sections = {
-        **mixture,
+        **parts,
         **description["about"],
         "files": sizes,
         "versions": description["versions"],
@@ -59,9 +59,7 @@ def _as_text(description: dict[str, Any]) -> str:
 def _lines(content: Any) -> list[str]:
     if isinstance(content, dict):
         return _table({name: value for name, value in content.items() if value is not None})
-    if isinstance(content, list):
-        return [line for part in content for line in _lines(part)]
-    return [str(content)]
+    return [str(line) for line in content] if isinstance(content, list) else [str(content)]
 
 
 def _table(values: dict[str, Any]) -> list[str]:

@@ -50,8 +50,8 @@ def network_with(texts: Sequence[str], options: Mapping[str, Any]) -> Any:
     given = next((option for option, value in options.items() if value is not None), None)
     if given and texts:
         raise ParameterError(
-            f"{flag(given)} is a setting of one network, but there are {len(texts)}; write it "
-            f"after a colon, as in --network transformer:{given}=NUMBER"
+            f"{flag(given)} is a setting of one network, but there are {len(texts)}; write "
+            "settings after a colon, as in --network transducer:layers=2"
         )
     if given:
         raise ParameterError(

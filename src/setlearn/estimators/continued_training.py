@@ -125,7 +125,8 @@ def continued(source: ScorerSource, scorer: TokenScorer, tokens: Splits) -> Scor
     if not trained.trains_network:
         raise ParameterError(
             "warm_start goes on with the training of a network, but "
-            f"{', '.join(_described(trained))} is a scorer without one; set warm_start=False"
+            f"{', '.join(_described(trained))} is a scorer without one (a mixture drops a network "
+            "that adds nothing, as after a very short training); set warm_start=False"
         )
     # Some parts of a mixture may have been dropped.
     if not (isinstance(source, SuitedScorer) or {*_described(trained)} <= {*_described(source)}):

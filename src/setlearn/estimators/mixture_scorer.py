@@ -24,11 +24,8 @@ __all__ = ["MixtureScorer", "doubt"]
 Found: TypeAlias = dict[tuple[int, ...], float]
 """The probability of each sequence."""
 
-MOST_LISTED = 1024
-"""Samples for which sequences are listed together, so that those in doubt make full batches."""
-
 LEAST_SURE = 100
-"""Held-out samples on which the first scorer was sure, and agreed with all together."""
+"""Held-out samples of which the first scorer must be sure, for it to decide alone anywhere."""
 
 DECIMALS = 6
 """Of probabilities: batched in another way, those of networks differ from the 7th on."""
@@ -102,18 +99,18 @@ class MixtureScorer(TokenScorer):
             for scorer, weight in zip(self.scorers, self.pool.weights, strict=True)
         ]
         if self.sure:
-            parts[0]["alone up to a doubt of"] = round(self.sure, 3)
+            parts[0]["alone up to a doubt of"] = float(f"{self.sure:.2g}")
         return {"mixture": parts}
 
-    def within(self, bounds: Bounds) -> MixtureScorer:
-        """The same mixture, with scorers that may search so far."""
-        most = max(bounds.max_size, self.bounds.max_size)
-        return MixtureScorer(self.scorers, replace(bounds, max_size=most), self.pool, self.sure)
+    def within(self, bounds: Bounds, *, thorough: bool = False) -> MixtureScorer:
+        """The same mixture, with scorers that may search so far; all are asked if thorough."""
+        bounds = replace(bounds, max_size=max(bounds.max_size, self.bounds.max_size))
+        return MixtureScorer(self.scorers, bounds, self.pool, 0.0 if thorough else self.sure)
 
     def batches(self, X: Any, most: int = MOST_IN_A_BATCH) -> Iterator[tuple[IntArray, Any]]:
         """Slices of X. They may be larger than asked for: each scorer cuts them by itself."""
-        room = MOST_SCORES // (self.bounds.width * self.vocabulary.n_choices)
-        return super().batches(X, max(most, min(MOST_LISTED, room)))
+        room = self.bounds.listed_together(self.vocabulary.n_choices, len(self.scorers))
+        return super().batches(X, max(most, room))
 
     def start(self, X: Any) -> Step:
         """List and score the candidates of a batch, and score its roots by them."""

@@ -111,7 +111,7 @@ class SequencePredictor(RuleHolder):
         levels: list[GrownLevel] = []
         bounds = self._bounds(self.rule_, len(given), X=[x])
         grown = generate(
-            self.scorer_.within(bounds),
+            self._searching(self.rule_, bounds, completes=bool(given)),
             self.rule_,
             self.scorer_.as_batch(x),
             bounds,
@@ -197,7 +197,7 @@ class SequencePredictor(RuleHolder):
         check_not_empty(len(X))
         if bounds is None:
             bounds = self._bounds(rule, max(map(len, known or ()), default=0), X=X)
-        scorer = self.scorer_.within(bounds)
+        scorer = self._searching(rule, bounds, completes=known is not None)
         unseen = unseen_tokens(X, self.vocabulary_)
         stand_ins = [self.vocabulary_.stand_ins(tokens) for tokens in unseen]
         truncated: list[int] = []
@@ -224,6 +224,10 @@ class SequencePredictor(RuleHolder):
                 "the limit that is too low with set_params(); no new fit is needed"
             )
             warn_user(TruncationWarning(message, sorted(truncated)))
+
+    def _searching(self, rule: Rule, bounds: Bounds, *, completes: bool) -> TokenScorer:
+        """The scorer for a rule: `TopK` and ``complete`` may want what is clearly improbable."""
+        return self.scorer_.within(bounds, thorough=completes or rule.keeps_improbable)
 
     def _decoded(self, grown: Generated, stand_ins: Sequence[StandIns]) -> list[Ranking]:
         """One ranking per sample, given the tokens behind its stand-ins."""

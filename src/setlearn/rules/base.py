@@ -75,6 +75,11 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
         return False
 
     @property
+    def keeps_improbable(self) -> bool:
+        """Whether it may keep sequences however improbable they are, as `TopK` does."""
+        return False
+
+    @property
     def takes_padding(self) -> bool:
         """Whether it works where some choices of some points are not available."""
         return True

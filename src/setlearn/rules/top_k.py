@@ -56,6 +56,11 @@ class TopK(Rule):
         self.k = k
 
     @property
+    def keeps_improbable(self) -> bool:
+        """Always: k are kept."""
+        return True
+
+    @property
     def needs_fit(self) -> bool:
         """Never: k is given."""
         return False

@@ -46,8 +46,9 @@ MOST_HELD_OUT = 1600
 
 DECIMALS = 10
 
-LEAST_SHARE = 1e-3
-"""Candidates that are so many times less probable than the best one are left out."""
+LEAST_SHARE, MOST_IMPROBABLE = 1e-3, 10
+"""Candidates that are so many times less probable than the best one are left out, unless an input
+has fewer than this number."""
 
 LEAST_SAMPLES = 8
 """With fewer samples the weights are not learned."""
@@ -151,11 +152,9 @@ class AnalogyScorer(ListingScorer):
         ):
             logit = (features * self.weights_[:-1]).sum(axis=1) + self.weights_[-1]
             probability = expit(logit).round(DECIMALS)
-            best = np.zeros(len(inputs))
-            np.maximum.at(best, samples, probability)
-            for k in np.flatnonzero(probability >= LEAST_SHARE * best[samples]).tolist():
-                found[samples[k]].append((sequences[k], float(probability[k])))
-        return [sorted(pairs, key=lambda pair: (-pair[1], pair[0])) for pairs in found]
+            for k, p in enumerate(probability.tolist()):
+                found[samples[k]].append((sequences[k], p))
+        return [_probable(sorted(pairs, key=lambda pair: (-pair[1], pair[0]))) for pairs in found]
 
     def _check_parameters(self) -> None:
         if self.max_candidates is not None:
@@ -291,6 +290,12 @@ class AnalogyScorer(ListingScorer):
             if len(made) == most:
                 break
         return made
+
+
+def _probable(candidates: list[Candidate]) -> list[Candidate]:
+    """The candidates, best first, without most of the improbable ones."""
+    least = LEAST_SHARE * candidates[0][1] if candidates else 0.0
+    return [pair for k, pair in enumerate(candidates) if k < MOST_IMPROBABLE or pair[1] >= least]
 
 
 def _folds(

@@ -6,7 +6,7 @@ input has in common with training samples (`input_keys`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -214,12 +214,12 @@ class Applied:
     first: IntArray  # (n_candidates,) where the operations of each candidate begin
 
     @classmethod
-    def of(cls, made: Sequence[Iterable[Sequence[tuple[int, Numbers | None]]]]) -> Applied:
+    def of(cls, made: Sequence[Collection[Sequence[tuple[int, Numbers | None]]]]) -> Applied:
         """Put them into arrays.
 
         Parameters
         ----------
-        made : one iterable of sequences of pairs for each input
+        made : one collection of sequences of pairs for each input
             For each candidate, the operations that lead to it, with the tokens that each drops
             (None for a constant).
 
@@ -231,10 +231,11 @@ class Applied:
         size = np.array([len(group) for group in groups], dtype=np.intp)
         row = [k for k, of_input in enumerate(made) for group in of_input for _ in group]
         pairs = [pair for group in groups for pair in group]
+        key = {pair: drop_key(*pair) for pair in set(pairs)}  # most occur many times
         return cls(
             np.array(row, dtype=np.intp),
             np.array([index for index, _ in pairs], dtype=np.intp),
-            np.array([drop_key(*pair) for pair in pairs], dtype=np.uint64),
+            np.array([key[pair] for pair in pairs], dtype=np.uint64),
             np.array([dropped is None for _, dropped in pairs], dtype=bool),
             np.cumsum(size) - size,
         )

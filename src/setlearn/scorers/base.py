@@ -127,8 +127,19 @@ class TokenScorer(ABC):
     def gives_marginals(self) -> bool:
         """Whether a finished sequence's membership is its own probability to be in the set."""
 
-    def within(self, bounds: Any) -> TokenScorer:
-        """The scorer for predictions within these `Bounds`, if it searches by itself."""
+    def within(self, bounds: Any, *, thorough: bool = False) -> TokenScorer:
+        """The scorer for predictions within these `Bounds`, if it searches by itself.
+
+        Parameters
+        ----------
+        bounds : Bounds
+        thorough : bool, default=False
+            Whether sequences are wanted that are clearly improbable.
+
+        Returns
+        -------
+        TokenScorer
+        """
         return self
 
     @property
@@ -205,7 +216,8 @@ class TokenScorer(ABC):
             nodes = self._score_batch(inputs, trie.take(samples))
             parts.append(replace(nodes, sample=samples[nodes.sample]))
         joined = joined_nodes(parts)
-        return joined[np.argsort(joined.sample, kind="stable")]
+        is_sorted = (np.diff(joined.sample) >= 0).all()
+        return joined if is_sorted else joined[np.argsort(joined.sample, kind="stable")]
 
     def _score_batch(self, inputs: Any, trie: Trie) -> Nodes:
         """Level by level: all true prefixes of one length in one call."""

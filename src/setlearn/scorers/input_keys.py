@@ -10,7 +10,6 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -123,7 +122,6 @@ def vowels_of(stems: Iterable[Numbers]) -> frozenset[int]:
     return frozenset(vowels)
 
 
-@lru_cache(maxsize=2**16)  # the same few are asked for again and again
 def drop_key(operation: int, dropped: Numbers | None) -> int:
     """The key of an operation that drops these tokens of the stem.
 
