@@ -23,6 +23,7 @@ __all__ = [
     "best_of_each_sample",
     "check_positive",
     "dense_mask",
+    "joined_nodes",
     "log_odds",
 ]
 
@@ -284,6 +285,26 @@ class Step:
     nodes: Nodes
     state: Any = None
     truncated: BoolArray | None = None  # (n_samples,)
+
+
+def joined_nodes(parts: list[Nodes]) -> Nodes:
+    """Batches of nodes as one."""
+    ways = [(part.prefix_probability, np.ones(len(part))) for part in parts]
+    available = [(part.available, np.ones(part.probabilities.shape, bool)) for part in parts]
+    return Nodes(
+        np.concatenate([part.sample for part in parts]),
+        np.concatenate([part.depth for part in parts]),
+        np.concatenate([part.probabilities for part in parts]),
+        prefix_probability=_joined_if_any(ways),
+        available=_joined_if_any(available),
+    )
+
+
+def _joined_if_any(pairs: list[tuple[Any, Any]]) -> Any:
+    """Arrays as one, each replaced by its default if it is None; None if all are."""
+    if all(array is None for array, _ in pairs):
+        return None
+    return np.concatenate([default if array is None else array for array, default in pairs])
 
 
 def check_positive(nodes: Nodes, positive: Mask) -> None:

@@ -144,9 +144,14 @@ def test_two_networks_leave_no_checkpoints_behind(tmp_path):
     command = (data, "--target", "forms", "--task", "sequences", "-o", tmp_path / "model")
     parts = ("transformer:width=16,heads=2", "transducer:width=16,heads=2,layers=1")
     networks = [word for part in parts for word in ("--network", part)]
+    other = tmp_path / "model.checkpoint" / "mine" / "checkpoint.safetensors"
     for steps in (3, 2):
         fitted(*command, *networks, "--max-steps", steps)
         assert not (tmp_path / "model.checkpoint").exists()
+    other.parent.mkdir(parents=True)
+    other.write_bytes(b"of another program")
+    fitted(*command, *networks, "--max-steps", 2)
+    assert other.read_bytes() == b"of another program"
 
 
 def test_sequences(tmp_path):

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from setlearn.nodes import Nodes
-from setlearn.scorers.base import joined_nodes
+from setlearn.nodes import Nodes, joined_nodes
 
 SCORES = np.array([[0.6, 0.4, 0.0]])
 AVAILABLE = np.array([[True, True, False]])

@@ -348,11 +348,12 @@ def _checkpoint(saving: SavingOptions, model: Any, quiet: bool) -> Path | None:
 
 
 def _checkpoint_files(folder: Path) -> list[Path]:
-    """The states of training in a folder: several, in folders of their own, for a mixture."""
+    """The states of training in a folder: for several networks, in folders of their own."""
     # Imports torch, which only models that keep checkpoints need.
     from setlearn.networks.checkpoint import CHECKPOINT_NAME
 
-    return sorted(folder.rglob(CHECKPOINT_NAME))
+    # Nothing else below the folder is ours.
+    return [*folder.glob(CHECKPOINT_NAME), *sorted(folder.glob(f"part-*/{CHECKPOINT_NAME}"))]
 
 
 def _interrupted_message(checkpoint: Path | None) -> str:

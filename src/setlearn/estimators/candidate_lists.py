@@ -1,21 +1,22 @@
-"""Lists of probable sequences, on which rules are fitted and networks are evaluated."""
+"""What rules are fitted and networks are evaluated on: lists of probable sequences, or trees."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
 from setlearn.generate import Bounds, Generated, generate
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes
-from setlearn.rules import Threshold
+from setlearn.rules import Rule, Threshold
 from setlearn.rules.auto import cross_validated_f1
 from setlearn.rules.finished_sequences import ChoosesSequences
 from setlearn.scorers.base import TokenScorer
 from setlearn.trie import Trie
 
-__all__ = ["candidate_lists", "f1_of_lists", "probable_sequences"]
+__all__ = ["candidate_lists", "f1_of_lists", "probable_sequences", "rule_data", "scored_trees"]
 
 
 class _KeepAll(ChoosesSequences):
@@ -105,3 +106,50 @@ def f1_of_lists(nodes: Nodes, right: BoolArray) -> float:
     cut = Threshold("tuned", min_size=None)
     folds = nodes.folds(np.random.RandomState(0))
     return float(cross_validated_f1(cut, nodes, right, folds).mean)
+
+
+def scored_trees(scorer: TokenScorer, X: Any, trie: Trie) -> tuple[Nodes, Mask]:
+    """The scored nodes of true trees, and the right choices at each.
+
+    Parameters
+    ----------
+    scorer : TokenScorer
+    X : list of inputs, or a numeric array
+    trie : Trie
+        One tree per input.
+
+    Returns
+    -------
+    nodes : Nodes
+        One row per node of the trees.
+    right : sparse array of bool, shape (n, V)
+        The choices that continue or end a sequence of the set.
+    """
+    return scorer.score_trees(X, trie), trie.right_choices(scorer.vocabulary.n_choices)
+
+
+def rule_data(
+    rule: Rule, scorer: TokenScorer, X: Any, trie: Trie, bounds: Bounds
+) -> tuple[Nodes, Mask]:
+    """What to fit a rule on: lists of sequences if it chooses among them, otherwise true trees.
+
+    Parameters
+    ----------
+    rule : Rule
+    scorer : TokenScorer
+    X : list of inputs, or a numeric array
+    trie : Trie
+        One tree per input.
+    bounds : Bounds
+
+    Returns
+    -------
+    nodes : Nodes
+    right : mask of the same shape
+    """
+    if rule.chooses_sequences:
+        batches = scorer.batches(X, bounds.together(scorer.vocabulary.n_choices))
+        return candidate_lists(scorer, batches, trie, bounds)
+    nodes, right = scored_trees(scorer, X, trie)
+    # To such a rule, a choice that is not available is one with probability 0.
+    return nodes if rule.takes_padding else replace(nodes, available=None), right

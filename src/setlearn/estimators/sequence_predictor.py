@@ -29,7 +29,7 @@ from setlearn.estimators.base import (
     check_top,
     check_unknown,
 )
-from setlearn.estimators.candidate_lists import candidate_lists
+from setlearn.estimators.candidate_lists import rule_data, scored_trees
 from setlearn.estimators.sequence_parameters import (
     FEW,
     as_list,
@@ -47,7 +47,7 @@ from setlearn.token_guesses import split_phrase
 from setlearn.trie import END, Trie
 from setlearn.vocabulary import StandIns, Vocabulary, read_elements
 
-__all__ = ["SequencePredictor", "check_targets", "rule_data"]
+__all__ = ["SequencePredictor", "check_targets"]
 
 
 class SequencePredictor(RuleHolder):
@@ -335,53 +335,6 @@ def _check_kind(sets: LabelSets, vocabulary: Vocabulary, name: str) -> None:
             f"{name} holds {kind.__name__}s but the model's elements are "
             f"{vocabulary.kind.__name__}s; pass elements of the same kind"
         )
-
-
-def scored_trees(scorer: TokenScorer, X: Any, trie: Trie) -> tuple[Nodes, Mask]:
-    """The scored nodes of true trees, and the right choices at each.
-
-    Parameters
-    ----------
-    scorer : TokenScorer
-    X : list of inputs, or a numeric array
-    trie : Trie
-        One tree per input.
-
-    Returns
-    -------
-    nodes : Nodes
-        One row per node of the trees.
-    right : sparse array of bool, shape (n, V)
-        The choices that continue or end a sequence of the set.
-    """
-    return scorer.score_trees(X, trie), trie.right_choices(scorer.vocabulary.n_choices)
-
-
-def rule_data(
-    rule: Rule, scorer: TokenScorer, X: Any, trie: Trie, bounds: Bounds
-) -> tuple[Nodes, Mask]:
-    """What to fit a rule on: lists of sequences if it chooses among them, otherwise true trees.
-
-    Parameters
-    ----------
-    rule : Rule
-    scorer : TokenScorer
-    X : list of inputs, or a numeric array
-    trie : Trie
-        One tree per input.
-    bounds : Bounds
-
-    Returns
-    -------
-    nodes : Nodes
-    right : mask of the same shape
-    """
-    if rule.chooses_sequences:
-        batches = scorer.batches(X, bounds.together(scorer.vocabulary.n_choices))
-        return candidate_lists(scorer, batches, trie, bounds)
-    nodes, right = scored_trees(scorer, X, trie)
-    # To such a rule, a choice that is not available is one with probability 0.
-    return nodes if rule.takes_padding else replace(nodes, available=None), right
 
 
 def _unseen_token_warning(

@@ -11,6 +11,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 from setlearn.copied_tokens import stand_ins_of
 from setlearn.errors import ConvergenceWarning, DataError, ParameterError, warn_user
 from setlearn.estimators.base import check_same_length
+from setlearn.estimators.candidate_lists import rule_data
 from setlearn.estimators.continued_training import continued, kept_split
 from setlearn.estimators.mixture_source import scorer_source
 from setlearn.estimators.scorer_sources import ScorerSource
@@ -22,7 +23,7 @@ from setlearn.estimators.sequence_parameters import (
     learned_bounds,
     tokenisers_of,
 )
-from setlearn.estimators.sequence_predictor import SequencePredictor, check_targets, rule_data
+from setlearn.estimators.sequence_predictor import SequencePredictor, check_targets
 from setlearn.estimators.sequence_problem import SequenceProblem
 from setlearn.generate import Bounds
 from setlearn.networks.training_settings import Training, TrainsNetwork

@@ -18,7 +18,7 @@ from setlearn.errors import DataError, ParameterError
 from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray, Mask, Nodes, check_positive
 from setlearn.rules.calibration import Calibration
 from setlearn.rules.finished_sequences import ChoosesSequences, sequences_as_labels
-from setlearn.rules.min_size import check_min_size, smallest_size
+from setlearn.rules.min_size import check_min_size, learned_min_size
 from setlearn.rules.set_distribution import (
     IndependentChoices,
     SetDistribution,
@@ -155,7 +155,7 @@ class ExpectedF(ChoosesSequences):
         """
         self.check_parameters()
         check_positive(nodes, positive)
-        self.min_size_ = smallest_size(self.min_size, nodes, positive)
+        self.min_size_ = learned_min_size(self.min_size, nodes, positive, above_one=True)
         if self.calibrate:
             self.calibration_ = Calibration().fit(nodes, positive)
         return self

@@ -7,7 +7,7 @@ import numpy as np
 from setlearn.errors import ParameterError
 from setlearn.nodes import BoolArray, Mask, Nodes, dense_mask
 
-__all__ = ["check_min_size", "fill_up", "learned_min_size", "smallest_size"]
+__all__ = ["check_min_size", "fill_up", "learned_min_size"]
 
 ENOUGH = 100
 """Choice points that show how small sets can be."""
@@ -21,7 +21,9 @@ def check_min_size(min_size: int | None) -> None:
         )
 
 
-def learned_min_size(min_size: int | None, nodes: Nodes, positive: Mask) -> int:
+def learned_min_size(
+    min_size: int | None, nodes: Nodes, positive: Mask, *, above_one: bool = False
+) -> int:
     """``min_size`` itself or, if None, 1 if every choice point has a right choice, else 0.
 
     Prefix trees always have one (the end symbol counts); label sets do unless some are empty.
@@ -31,6 +33,9 @@ def learned_min_size(min_size: int | None, nodes: Nodes, positive: Mask) -> int:
     min_size : int or None
     nodes : Nodes
     positive : mask of shape (n, V)
+    above_one : bool, default=False
+        Learn the smallest number of right choices instead, if there are 100 choice points or more.
+        With fewer, numbers above 1 may be chance.
 
     Returns
     -------
@@ -39,27 +44,8 @@ def learned_min_size(min_size: int | None, nodes: Nodes, positive: Mask) -> int:
     check_min_size(min_size)
     if min_size is not None:
         return int(min_size)
-    return int(all(dense_mask(positive, rows).any(axis=1).all() for rows in nodes.row_chunks()))
-
-
-def smallest_size(min_size: int | None, nodes: Nodes, positive: Mask) -> int:
-    """``min_size`` itself or, if None, the smallest number of right choices of a choice point.
-
-    With fewer than 100 choice points it is 1 at most, because larger numbers may be chance.
-
-    Parameters
-    ----------
-    min_size : int or None
-    nodes : Nodes
-    positive : mask of shape (n, V)
-
-    Returns
-    -------
-    int
-    """
-    if min_size is not None or len(nodes) < ENOUGH:
-        return learned_min_size(min_size, nodes, positive)
-    return min(int(dense_mask(positive, rows).sum(axis=1).min()) for rows in nodes.row_chunks())
+    smallest = min(int(dense_mask(positive, r).sum(axis=1).min()) for r in nodes.row_chunks())
+    return smallest if above_one and len(nodes) >= ENOUGH else min(smallest, 1)
 
 
 def fill_up(kept: BoolArray, nodes: Nodes, min_size: int) -> BoolArray:

@@ -38,7 +38,7 @@ PER_ELEMENT = 4
 """How many candidates an input has: so many times the size of the largest training set."""
 
 BATCH = 64
-MOST_SCORES = 65_536
+SCORES_TOGETHER = 65_536
 """Scores of operations of each kind that are computed together, for `BATCH` inputs at least."""
 
 MOST_HELD_OUT = 1600
@@ -261,7 +261,7 @@ class AnalogyScorer(ListingScorer):
         Yields the numbers of the inputs, the candidates, and an array (n_candidates, n_kinds).
         """
         most = self.max_candidates or max(PER_ELEMENT * self.largest_, LEAST_CANDIDATES)
-        size = max(MOST_SCORES // max(len(self.operations_), 1), BATCH)
+        size = max(SCORES_TOGETHER // max(len(self.operations_), 1), BATCH)
         for begin in range(0, len(inputs), size):
             batch, of_batch = inputs[begin : begin + size], keys[begin : begin + size]
             scores = evidence.score(batch, of_batch)

@@ -11,12 +11,12 @@ import numpy as np
 
 from setlearn.copied_tokens import stand_ins_of
 from setlearn.errors import DataError
-from setlearn.nodes import BoolArray, FloatArray, IntArray, Nodes, Step
+from setlearn.nodes import BoolArray, FloatArray, IntArray, Nodes, Step, joined_nodes
 from setlearn.savable import savable
 from setlearn.trie import Trie
 from setlearn.vocabulary import Vocabulary
 
-__all__ = ["InjectedScorer", "Scorer", "TokenScorer", "joined_nodes"]
+__all__ = ["InjectedScorer", "Scorer", "TokenScorer"]
 
 
 @runtime_checkable
@@ -230,26 +230,6 @@ class TokenScorer(ABC):
         by_level = joined_nodes(steps)
         place = np.argsort(np.concatenate([level.nodes for level in levels]), kind="stable")
         return by_level[place]
-
-
-def joined_nodes(parts: list[Nodes]) -> Nodes:
-    """Batches of nodes as one."""
-    ways = [(part.prefix_probability, np.ones(len(part))) for part in parts]
-    available = [(part.available, np.ones(part.probabilities.shape, bool)) for part in parts]
-    return Nodes(
-        np.concatenate([part.sample for part in parts]),
-        np.concatenate([part.depth for part in parts]),
-        np.concatenate([part.probabilities for part in parts]),
-        prefix_probability=_joined_if_any(ways),
-        available=_joined_if_any(available),
-    )
-
-
-def _joined_if_any(pairs: list[tuple[Any, Any]]) -> Any:
-    """Arrays as one, each replaced by its default if it is None; None if all are."""
-    if all(array is None for array, _ in pairs):
-        return None
-    return np.concatenate([default if array is None else array for array, default in pairs])
 
 
 @savable(parts={"vocabulary": (Vocabulary,)})

@@ -76,29 +76,9 @@ class CandidateTrees:
         ]
         probability = np.array([p for candidates in kept for _, p in candidates], np.float64)
         sequences = Sequences.of([[list(y) for y, _ in candidates] for candidates in kept])
-        return cls.of_sequences(sequences, probability, len(lists), n_choices)
-
-    @classmethod
-    def of_sequences(
-        cls, sequences: Sequences, probability: FloatArray, n_samples: int, n_choices: int
-    ) -> CandidateTrees:
-        """Build the trees of candidates that are in arrays already.
-
-        Parameters
-        ----------
-        sequences : Sequences
-        probability : array of shape (m,)
-            Of each sequence.
-        n_samples : int
-        n_choices : int
-
-        Returns
-        -------
-        CandidateTrees
-        """
         tokens = np.pad(sequences.padded(), ((0, 0), (0, 1)), constant_values=END)
         order = np.lexsort((*tokens.T[::-1], sequences.sample))
-        first = np.searchsorted(sequences.sample[order], np.arange(n_samples + 1))
+        first = np.searchsorted(sequences.sample[order], np.arange(len(lists) + 1))
         return cls(first, tokens[order], probability[order], n_choices)
 
     def start(self) -> Step:
