@@ -37,7 +37,9 @@ class DataSet:
 
     ``tokens`` says how inputs and elements are split. Data without an official split have
     ``n_train`` and ``n_test`` samples and a reserve of ``n_reserve`` rows, by default a fifth.
-    With ``has_word_errors``, word error rates of the best answer are published.
+    ``n_together`` consecutive rows belong together, such as the questions about one story; a
+    development split does not divide them. With ``has_word_errors``, word error rates of the best
+    answer are published.
     """
 
     file: str
@@ -47,6 +49,7 @@ class DataSet:
     n_reserve: int | None = None
     split_field: str | None = None
     n_development_test: int | None = None
+    n_together: int = 1
     has_word_errors: bool = False
 
 
@@ -83,7 +86,11 @@ DATA_SETS = {
     "kg_umls": DataSet("kg_umls", ("word", "word"), 634, 200, n_reserve=300),
     "mm_bindings_ql": DataSet("mm_bindings_ql", ("word", "word"), 2500, 500),
     "babi_qa8": DataSet(
-        "babi_qa8", (words_and_marks, "word"), split_field="s", n_development_test=200
+        "babi_qa8",
+        (words_and_marks, "word"),
+        split_field="s",
+        n_development_test=200,
+        n_together=5,
     ),
     "g2p_fre": DataSet("g2p_fre", SPELLING, split_field="split", has_word_errors=True),
     "g2p_dut": DataSet("g2p_dut", SPELLING, split_field="split", has_word_errors=True),
@@ -151,7 +158,8 @@ def development_split(name: str, seed: int) -> tuple[Samples, Samples]:
         return tuple(samples.part(np.flatnonzero(labels == part)) for part in ("train", "dev"))
     rng = np.random.RandomState(seed)
     if data.split_field:
-        pool = rng.permutation(np.flatnonzero(labels == "train"))
+        together = np.flatnonzero(labels == "train").reshape(-1, data.n_together)
+        pool = rng.permutation(together).ravel()
         n_test, n_train = data.n_development_test, len(pool)
     else:
         reserve = _reserve(data, len(samples))
