@@ -323,12 +323,3 @@ def test_torch_is_not_imported():
         "import setlearn.rules.expected_f; assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-@pytest.mark.parametrize(("n", "size"), [(99, 1), (100, 2)])
-def test_sets_are_as_large_as_the_smallest_of_many(n, size):
-    right = np.tile([True, True, False, False], (n, 1))
-    right[0, 2] = True
-    rule = ExpectedF(min_size=None).fit(Nodes.roots(np.full((n, 4), 0.5)), right)
-    kept = rule.accept(Nodes.roots(np.array([[0.9, 0.05, 0.01, 0.0]])))
-    assert kept.sum() == size

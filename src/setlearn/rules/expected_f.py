@@ -155,7 +155,7 @@ class ExpectedF(ChoosesSequences):
         """
         self.check_parameters()
         check_positive(nodes, positive)
-        self.min_size_ = learned_min_size(self.min_size, nodes, positive, above_one=True)
+        self.min_size_ = learned_min_size(self.min_size, nodes, positive)
         if self.calibrate:
             self.calibration_ = Calibration().fit(nodes, positive)
         return self

@@ -33,7 +33,8 @@ class LambdaRNN(LambdaNetwork):
         Keep what has a probability above it. "tuned" is the cut with the best mean F1 on the
         held-out choice points.
     min_size : int or None, default=None
-        Keep at least this many. None: 1 unless some training sets were empty.
+        Keep at least this many. None: as many as the smallest training set has, but 1 at most if
+        there are fewer than 100.
     training : Training, optional
         How to train; see `setlearn.networks.Training`. By default 4000 steps at most, with a
         learning rate of 1e-3 and batches of 64. The validation share (0.2) is held out to

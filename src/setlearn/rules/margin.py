@@ -55,7 +55,8 @@ class Margin(Rule):
         The cost of a violated constraint where no λ satisfies all of them (the paper's λ₊, λ₋).
     min_size : int, optional
         Keep at least this many. 0 also learns a floor: a choice point whose best score is
-        below it gets the empty set. By default 0 if some training sets were empty, else 1.
+        below it gets the empty set. By default as many as the smallest training set has, but 1
+        at most if there are fewer than 100.
 
     Attributes
     ----------

@@ -21,21 +21,17 @@ def check_min_size(min_size: int | None) -> None:
         )
 
 
-def learned_min_size(
-    min_size: int | None, nodes: Nodes, positive: Mask, *, above_one: bool = False
-) -> int:
-    """``min_size`` itself or, if None, 1 if every choice point has a right choice, else 0.
+def learned_min_size(min_size: int | None, nodes: Nodes, positive: Mask) -> int:
+    """``min_size`` itself or, if None, the smallest number of right choices of a choice point.
 
-    Prefix trees always have one (the end symbol counts); label sets do unless some are empty.
+    With fewer than 100 choice points it is 1 at most, because larger numbers may be chance. In
+    prefix trees it is 1: sequences end with one choice, the end symbol.
 
     Parameters
     ----------
     min_size : int or None
     nodes : Nodes
     positive : mask of shape (n, V)
-    above_one : bool, default=False
-        Learn the smallest number of right choices instead, if there are 100 choice points or more.
-        With fewer, numbers above 1 may be chance.
 
     Returns
     -------
@@ -45,7 +41,7 @@ def learned_min_size(
     if min_size is not None:
         return int(min_size)
     smallest = min(int(dense_mask(positive, r).sum(axis=1).min()) for r in nodes.row_chunks())
-    return smallest if above_one and len(nodes) >= ENOUGH else min(smallest, 1)
+    return smallest if len(nodes) >= ENOUGH else min(smallest, 1)
 
 
 def fill_up(kept: BoolArray, nodes: Nodes, min_size: int) -> BoolArray:

@@ -28,7 +28,8 @@ class Threshold(Rule):
     cut : float in [0, 1] or "tuned", default=0.5
         "tuned" picks the cut with the best mean F1 on the data that the rule is fitted on.
     min_size : int, default=0
-        Keep at least this many, the best ones. None: 1 unless some training sets were empty.
+        Keep at least this many, the best ones. None: as many as the smallest training set has, but
+        1 at most if there are fewer than 100.
 
     Attributes
     ----------
