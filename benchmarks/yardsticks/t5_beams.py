@@ -22,7 +22,10 @@ LAYERS = (3, 1)
 """Of the encoder and of the decoder, as in setlearn's transformer. Beam search is fastest with one
 decoder layer."""
 
-LEARNING_RATE = 2e-3
+LEARNING_RATE = 1e-3
+"""Chosen on development samples of lemminflect: in 300 s the F1 is .37 with half of it, .90 with
+this, and below .1 with twice as much."""
+
 WARM_UP = 0.05
 """The share of training in which the learning rate rises; then it falls to zero."""
 
