@@ -37,6 +37,7 @@ from setlearn.networks.pointers import (
     point_at_stretches,
     point_at_whole,
 )
+from setlearn.networks.positions import MOST_POSITIONS, late_starts, position_numbers
 from setlearn.networks.recipe import Loss, NetworkRecipe
 from setlearn.networks.sequence_network import SequenceNetwork, State
 from setlearn.nodes import IntArray
@@ -45,15 +46,6 @@ from setlearn.savable import savable
 from setlearn.trie import END, Trie
 
 __all__ = ["Transformer", "TransformerNetwork"]
-
-MOST_POSITIONS = 512
-"""Positions with an embedding of their own; later ones share the last."""
-
-OWN_POSITIONS = 24
-"""So many positions have an embedding of their own if tokens are matched."""
-
-PER_DOUBLING = 4
-"""Then each doubling of the position has so many embeddings."""
 
 MOST_PAIRS = 2_000_000
 """Pairs of positions that prediction handles together: 16 MB for each head."""
@@ -258,7 +250,10 @@ class TransformerNetwork(SequenceNetwork):
         sample, place = inside.nonzero(as_tuple=True)
         grid = SampleGrid(sample, b)
         pairs = same_token_pairs(values) if self.match_tokens else None
-        x = self.read(values[inside]) + self.position[self._position_number(place)]
+        if self.training:
+            place = place + late_starts(length)[sample]
+        numbers = position_numbers(place, far_ones_share=self.match_tokens)
+        x = self.read(values[inside]) + self.position[numbers]
         if pairs is not None:
             x = x + self.occurrence[pairs.occurrence[inside]]
         x = self.dropout(x)
@@ -283,18 +278,6 @@ class TransformerNetwork(SequenceNetwork):
             self.copy_head.read(x) if self.copy else None,
             length,
         )
-
-    def _position_number(self, position: Tensor) -> Tensor:
-        """The embedding of each position: far from the start, more and more of them share one.
-
-        Few training inputs are long. An embedding for each late position would only help to learn
-        them by heart; distances tell apart what is near.
-        """
-        if not self.match_tokens:
-            return position.clamp(max=MOST_POSITIONS - 1)
-        doublings = torch.log2(position.clamp(min=OWN_POSITIONS) / OWN_POSITIONS)
-        far = OWN_POSITIONS + (PER_DOUBLING * doublings).long()
-        return torch.where(position < OWN_POSITIONS, position, far).clamp(max=MOST_POSITIONS - 1)
 
     def memory_of(self, memory: _Memory, rows: Tensor) -> _Memory:
         """Only some inputs, and only as many positions as the longest of them has."""
