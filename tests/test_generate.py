@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from setlearn.generate import Bounds, generate
+from setlearn.generate import Bounds, Watch, generate
 from setlearn.nodes import Nodes
 from setlearn.rules import Margin, Threshold, TopK
 from setlearn.trie import END, Sequences, Trie
@@ -116,11 +116,11 @@ def test_max_size_keeps_the_best_and_says_so(seed, max_size):
 
 def test_a_rule_that_keeps_everything_is_bounded_and_flagged():
     scorer = TableScorer(30, seed=1)
-    levels = []
-    found = generate(scorer, Threshold(0.0), 4, Bounds(6, 64, 200), watch=levels)
+    watch = Watch()
+    found = generate(scorer, Threshold(0.0), 4, Bounds(6, 64, 200), watch=watch)
     assert found.truncated.all()
     assert np.bincount(found.sample, minlength=4).max() <= 64
-    n_prefixes = sum(np.bincount(level.nodes.sample, minlength=4) for level in levels)
+    n_prefixes = sum(np.bincount(level.nodes.sample, minlength=4) for level in watch.levels)
     assert n_prefixes.max() <= 200
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from setlearn.nodes import BoolArray, FloatArray, IntArray, Nodes, best_of_each_sample
+from setlearn.nodes import BoolArray, FloatArray, IntArray, Nodes, Step, best_of_each_sample
 from setlearn.rules.base import Rule
 from setlearn.savable import savable
 from setlearn.scorers.base import Scorer
+from setlearn.sequence_lists import ExampleSets, SequenceLists
 from setlearn.trie import END, Sequences, Trie
 
-__all__ = ["MOST_SCORES", "Bounds", "Generated", "GrownLevel", "generate"]
+__all__ = ["MOST_SCORES", "Bounds", "Generated", "GrownLevel", "Watch", "generate"]
 
 
 MOST_TOGETHER = 256
@@ -79,11 +81,16 @@ class Generated:
     tokens: IntArray  # (m, longest), filled up with END after the last token
     probability: FloatArray  # (m,) the product of all choices, the end symbol included
     truncated: BoolArray  # (n_samples,) whether a limit cut something off
+    example_sets: Sequence[ExampleSets] | None = None  # of each sample, if the rule uses them
 
     def sequences(self) -> Sequences:
         """The same sequences, concatenated."""
         is_token = self.tokens != END
         return Sequences(self.sample, is_token.sum(axis=1), self.tokens[is_token])
+
+    def tuples(self) -> list[tuple[int, ...]]:
+        """The tokens of each sequence."""
+        return _tuples(self.tokens)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,6 +105,15 @@ class GrownLevel:
     token: IntArray  # the choice that leads to it; accepted choices missing here were cut off
 
 
+@dataclass(slots=True, eq=False)
+class Watch:
+    """How sets grew, for traces."""
+
+    levels: list[GrownLevel] = field(default_factory=list)
+    finished: Nodes | None = None
+    """The choice points of the finished sequences, one per sample."""
+
+
 def generate(
     scorer: Scorer,
     rule: Rule,
@@ -105,7 +121,7 @@ def generate(
     bounds: Bounds,
     *,
     known: Trie | None = None,
-    watch: list[GrownLevel] | None = None,
+    watch: Watch | None = None,
 ) -> Generated:
     """Run Algorithm 4 for all samples at once.
 
@@ -123,14 +139,14 @@ def generate(
         The trees of known sequences. Their choices are in the memory of each node from the
         start, and they are never returned; the tree grows along them only where ``rule.grow``
         follows them.
-    watch : list of GrownLevel, optional
-        Every level is appended to it, for traces.
+    watch : Watch, optional
+        Is told how the sets grew, for traces.
 
     Returns
     -------
     Generated
     """
-    step = scorer.start(X)
+    step, example_sets = _first_step(scorer, rule, X)
     n_samples = len(step.nodes)
     cut_off_before = np.zeros(n_samples, bool) if step.truncated is None else step.truncated
     prefix = np.empty((n_samples, 0), dtype=np.intp)
@@ -152,7 +168,7 @@ def generate(
             closes &= ~nodes.known[:, END]
         closed.append((nodes.sample[closes], prefix[closes], membership[closes, END]))
         # Prefixes that can no longer enter the set are not followed.
-        least = rule.least_useful(*_finished(closed), n_samples)[nodes.sample]
+        least = rule.least_useful(*_scores(closed), n_samples)[nodes.sample]
         kept[:, END + 1 :] &= membership[:, END + 1 :] >= least[:, None]
         parent, token = _open_choices(kept)
         sample, score = nodes.sample[parent], membership[parent, token]
@@ -161,15 +177,33 @@ def generate(
         np.maximum.at(best_cut_off, sample[~fits], score[~fits])
         parent, token = parent[fits], token[fits]
         if watch is not None:
-            watch.append(GrownLevel(nodes, prefix, kept, least, parent, token))
+            watch.levels.append(GrownLevel(nodes, prefix, kept, least, parent, token))
         if len(parent) == 0:
             break
         step = scorer.advance(step, parent, token)
         prefix = np.column_stack([prefix[parent], token])
         if known is not None:
             known_node = known.child(known_node[parent], token)
-    grown = _gather(closed, best_cut_off, bounds.max_size, rule, known)
-    return replace(grown, truncated=grown.truncated | cut_off_before)
+    finished = _AllFinished.of(closed, n_samples, known, example_sets)
+    if watch is not None:
+        watch.finished = finished.lists.nodes
+    grown = _chosen(finished, best_cut_off, bounds.max_size, rule)
+    cut_off = grown.truncated | cut_off_before
+    return replace(grown, truncated=cut_off, example_sets=example_sets)
+
+
+def _first_step(scorer: Scorer, rule: Rule, X: Any) -> tuple[Step, Sequence[ExampleSets] | None]:
+    """Score the roots, with whole sets if the rule uses them; a scorer may know none."""
+    if not rule.uses_examples:
+        return scorer.start(X), None
+    step: Step = getattr(scorer, "start_with_examples", scorer.start)(X)
+    none: list[ExampleSets] = [{} for _ in range(len(step.nodes))]
+    return step, none if step.example_sets is None else step.example_sets
+
+
+def _tuples(tokens: IntArray) -> list[tuple[int, ...]]:
+    """The tokens of each row up to the end."""
+    return [tuple(row[row != END].tolist()) for row in tokens]
 
 
 def _with_known(nodes: Nodes, known: Trie | None, known_node: IntArray) -> Nodes:
@@ -198,28 +232,52 @@ def _open_choices(kept: BoolArray) -> tuple[IntArray, IntArray]:
     return row[goes_on], token[goes_on]
 
 
-def _finished(closed: list[tuple[IntArray, IntArray, FloatArray]]) -> tuple[IntArray, FloatArray]:
+def _scores(closed: list[tuple[IntArray, IntArray, FloatArray]]) -> tuple[IntArray, FloatArray]:
     """The sample and the probability of every sequence that is finished."""
     return np.concatenate([s for s, _, _ in closed]), np.concatenate([p for _, _, p in closed])
 
 
-def _gather(
-    closed: list[tuple[IntArray, IntArray, FloatArray]],
-    best_cut_off: FloatArray,
-    max_size: int,
-    rule: Rule,
-    known: Trie | None,
+@dataclass(frozen=True, slots=True, eq=False)
+class _AllFinished:
+    """All finished sequences, by sample and best first."""
+
+    tokens: IntArray  # (m, longest)
+    score: FloatArray  # (m,)
+    lists: SequenceLists
+
+    @classmethod
+    def of(
+        cls,
+        closed: list[tuple[IntArray, IntArray, FloatArray]],
+        n_samples: int,
+        known: Trie | None,
+        example_sets: Sequence[ExampleSets] | None,
+    ) -> _AllFinished:
+        longest = closed[-1][1].shape[1]
+        tokens = np.concatenate(
+            [
+                np.pad(t, ((0, 0), (0, longest - t.shape[1])), constant_values=END)
+                for _, t, _ in closed
+            ]
+        )
+        sample, score = _scores(closed)
+        order = np.lexsort((-score, sample))
+        sample, tokens, score = sample[order], tokens[order], score[order]
+        n_known = None if known is None else known.set_sizes()
+        lists = SequenceLists.of(sample, score, n_samples, n_known)
+        if example_sets is not None:
+            sequences = _tuples(tokens)
+            known_sets = () if known is None else known.as_sets()
+            lists = lists.with_examples(sequences, example_sets, known_sets)
+        return cls(tokens, score, lists)
+
+
+def _chosen(
+    finished: _AllFinished, best_cut_off: FloatArray, max_size: int, rule: Rule
 ) -> Generated:
-    """All finished sequences, by sample and best first: those that the rule chooses."""
-    longest = closed[-1][1].shape[1]
-    tokens = np.concatenate(
-        [np.pad(t, ((0, 0), (0, longest - t.shape[1])), constant_values=END) for _, t, _ in closed]
-    )
-    sample, score = _finished(closed)
-    order = np.lexsort((-score, sample))
-    sample, tokens, score = sample[order], tokens[order], score[order]
-    n_known = None if known is None else known.set_sizes()[sample]
-    chosen = rule.choose(sample, score, n_known)
+    """The finished sequences that the rule chooses."""
+    sample, tokens, score = finished.lists.sample, finished.tokens, finished.score
+    chosen = finished.lists.of_each(rule.selected(finished.lists.nodes))
     # A sequence that was cut off matters only if it could have entered the set.
     truncated = best_cut_off >= rule.least_useful(sample, score, len(best_cut_off))
     if rule.chooses_sequences:

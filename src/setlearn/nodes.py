@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
 
@@ -279,12 +279,14 @@ class Step:
     """What a scorer returns: scored choice points, and the states to continue from.
 
     A scorer that searches by itself says with its first step for which samples it was cut off at
-    a limit.
+    a limit. One that knows whole sets gives those of each sample with it, if it is asked to, as
+    `setlearn.sequence_lists.ExampleSets`.
     """
 
     nodes: Nodes
     state: Any = None
     truncated: BoolArray | None = None  # (n_samples,)
+    example_sets: Sequence[Mapping[frozenset[tuple[int, ...]], float]] | None = None
 
 
 def joined_nodes(parts: list[Nodes]) -> Nodes:

@@ -180,8 +180,8 @@ def test_a_full_set_has_no_room_for_more():
 
 def test_a_rule_that_only_chooses_is_named():
     class NotTheFirst(Threshold):
-        def choose(self, sample, membership, n_known=None):
-            return np.arange(len(sample)) > 0
+        def choose(self, nodes):
+            return np.arange(nodes.n_choices)[None] > 0
 
         def __repr__(self):
             return "NotTheFirst()"

@@ -107,7 +107,8 @@ def test_what_others_need_to_know_of_it():
     nested = Auto([rule], random_state=0).fit(NODES, RIGHT)
     assert isinstance(nested.chosen, Threshold)
     assert Margin().chosen.candidate_scores is None
-    assert not Auto([ExpectedF(joint=True)]).requires_examples
+    assert Auto([ExpectedF(joint=True)]).requires_examples
+    assert not Auto([ExpectedF(joint=True), TopK(1)]).requires_examples
     assert ExpectedF(joint=True).requires_examples
 
 

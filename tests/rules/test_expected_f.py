@@ -17,6 +17,7 @@ from setlearn.nodes import Examples, Nodes
 from setlearn.rules import ExpectedF
 from setlearn.rules.finished_sequences import LEAST_FOLLOWED
 from setlearn.rules.set_distribution import IndependentChoices
+from setlearn.sequence_lists import SequenceLists
 from tests.reference import expected_f as reference
 from tests.table_scorer import TableScorer
 
@@ -242,22 +243,16 @@ class TestSequences:
     def test_samples_choose_for_themselves(self):
         sample = np.array([0, 0, 0, 4, 4, 7])
         membership = np.array([0.9, 0.8, 0.05, 0.45, 0.4, 0.1])
-        kept = ExpectedF().choose(sample, membership)
+        lists = SequenceLists.of(sample, membership, 8)
+        kept = lists.of_each(ExpectedF().choose(lists.nodes))
         assert kept.tolist() == [True, True, False, True, True, False]
-        assert ExpectedF().choose(sample[:0], membership[:0]).shape == (0,)
-        assert ExpectedF(min_size=1).choose(sample, membership)[-1]
+        assert lists.of_each(ExpectedF(min_size=1).choose(lists.nodes))[-1]
+        none = SequenceLists.of(sample[:0], membership[:0], 2)
+        assert none.of_each(ExpectedF().choose(none.nodes)).shape == (0,)
 
     def test_known_choices_are_followed_only_if_they_are_probable(self):
         nodes = Nodes.roots(np.array([[0.9, 0.0001, 0.09]]), np.array([[False, True, True]]))
         assert ExpectedF().grow(nodes).tolist() == [[True, False, True]]
-
-    def test_no_joint_of_sequences(self):
-        P = np.array([[0.5, 0.5]])
-        deep = Nodes(np.array([0]), np.array([2]), P)
-        with pytest.raises(ParameterError, match="got sequences of 3 positions; use ExpectedF"):
-            ExpectedF(joint=True).grow(deep)
-        with pytest.raises(ParameterError, match="works on sets of labels"):
-            ExpectedF(joint=True).check_parameters(n_positions=4)
 
 
 def finished(scorer, sample, max_length, prefix=(), before=1.0):

@@ -7,6 +7,7 @@ from setlearn.errors import ParameterError
 from setlearn.generate import Bounds, generate
 from setlearn.nodes import Nodes
 from setlearn.rules import ExpectedF, Margin, OnSequences, Threshold, TopK
+from setlearn.sequence_lists import SequenceLists
 from tests.table_scorer import TableScorer
 
 RULES = [
@@ -48,16 +49,21 @@ def test_there_is_always_a_sequence_to_choose():
 
 def test_known_sequences_neither_count_twice_nor_set_a_bar():
     sample, membership = np.array([0, 0]), np.array([0.4, 0.35])
-    rule = OnSequences(Margin(0.1, min_size=1))
-    assert rule.choose(sample, membership, np.array([2, 2])).tolist() == [True, True]
+
+    def chosen(rule, n_known):
+        lists = SequenceLists.of(sample, membership, 1, np.array([n_known]))
+        return lists.of_each(rule.choose(lists.nodes)).tolist()
+
+    assert chosen(OnSequences(Margin(0.1, min_size=1)), 2) == [True, True]
     least = OnSequences(Threshold(0.5, min_size=1))
-    assert least.choose(sample, membership).tolist() == [True, False]
-    assert least.choose(sample, membership, np.array([1, 1])).tolist() == [False, False]
+    assert chosen(least, 0) == [True, False]
+    assert chosen(least, 1) == [False, False]
 
 
 def test_reasons_come_from_the_rule_inside():
     rule = OnSequences(Threshold(0.5))
-    [reason] = rule.reasons_not_chosen(np.array([0.9, 0.2]), np.array([1]), ["ab"])
+    nodes = Nodes.roots(np.array([[0.9, 0.2]]))
+    [reason] = rule.reasons_not_chosen(nodes, np.array([1]), ["ab"])
     assert reason == "ab at 0.2 does not exceed the cut 0.5"
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from setlearn import nodes as nodes_module
 from setlearn.errors import DataError, ParameterError
-from setlearn.generate import Bounds, generate
+from setlearn.generate import Bounds, Watch, generate
 from setlearn.nodes import Nodes
 from setlearn.rules import TopK
 from setlearn.trie import Sequences, Trie
@@ -174,10 +174,10 @@ class TestSequences:
         self.check(generated, scorer, 2, k, 3)
 
     def test_the_beam_bounds_the_work(self):
-        levels = []
-        generated = generate(TableScorer(30, 1), TopK(2), 4, Bounds(6, 64, FREE), watch=levels)
+        watch = Watch()
+        generated = generate(TableScorer(30, 1), TopK(2), 4, Bounds(6, 64, FREE), watch=watch)
         assert np.bincount(generated.sample).tolist() == [2, 2, 2, 2]
-        for level in levels[1:]:
+        for level in watch.levels[1:]:
             assert np.bincount(level.nodes.sample, minlength=4).max() <= 16
 
     @pytest.mark.parametrize("n_known", [15, 16, 20, 40, 62, 63, 64])
@@ -204,10 +204,10 @@ class TestSequences:
             def probabilities(self, sample, prefix):
                 return np.array([0.1, 0.5, 0.4]) if not prefix else np.array([0.9, 0.05, 0.05])
 
-        levels = []
-        generated = generate(Ends(3, 0), TopK(2), 1, Bounds(9, FREE, FREE), watch=levels)
+        watch = Watch()
+        generated = generate(Ends(3, 0), TopK(2), 1, Bounds(9, FREE, FREE), watch=watch)
         assert generated.sequences().as_sets(1) == [{(1,), (2,)}]
-        assert len(levels) == 2
+        assert len(watch.levels) == 2
         assert not generated.truncated.any()
 
     def test_a_bound_that_may_cut_off_a_better_one_is_flagged(self):

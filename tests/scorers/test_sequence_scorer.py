@@ -16,6 +16,7 @@ from setlearn.networks.training_loop import Trainer
 from setlearn.nodes import Nodes
 from setlearn.rules import ExpectedF, Margin, OnSequences, RiskControl, Threshold
 from setlearn.rules.finished_sequences import ChoosesSequences
+from setlearn.sequence_lists import SequenceLists
 
 X = ["ab", "ba", "aab", "bb", "abab", "b"] * 3
 Y = [{x, x[::-1], x[:1]} if "a" in x else set() for x in X]
@@ -149,8 +150,9 @@ def test_nothing_is_held_out_where_nothing_learns_from_it():
 def test_known_sequences_count_as_certain():
     """With all but improbable ones known, little is left that would raise the expected F1."""
     sample, membership = np.array([0, 0]), np.array([0.45, 0.4])
-    assert ExpectedF().choose(sample, membership).all()
-    assert not ExpectedF().choose(sample, membership, np.array([2, 2])).any()
+    assert ExpectedF().choose(SequenceLists.of(sample, membership, 1).nodes).all()
+    lists = SequenceLists.of(sample, membership, 1, np.array([2]))
+    assert not lists.of_each(ExpectedF().choose(lists.nodes)).any()
 
 
 def test_rules_refuse_scores_that_they_cannot_read():

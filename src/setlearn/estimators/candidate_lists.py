@@ -14,6 +14,7 @@ from setlearn.rules import Rule, Threshold
 from setlearn.rules.auto import cross_validated_f1
 from setlearn.rules.finished_sequences import ChoosesSequences
 from setlearn.scorers.base import TokenScorer
+from setlearn.sequence_lists import ExampleSets, SequenceLists
 from setlearn.trie import Trie
 
 __all__ = ["candidate_lists", "f1_of_lists", "probable_sequences", "rule_data", "scored_trees"]
@@ -22,6 +23,13 @@ __all__ = ["candidate_lists", "f1_of_lists", "probable_sequences", "rule_data", 
 class _KeepAll(ChoosesSequences):
     """Keep every sequence that is found."""
 
+    def __init__(self, with_examples: bool = False) -> None:
+        self.with_examples = with_examples
+
+    @property
+    def uses_examples(self) -> bool:
+        return self.with_examples
+
     def fit(self, nodes: Nodes, positive: Mask) -> Self:
         return self
 
@@ -29,7 +37,9 @@ class _KeepAll(ChoosesSequences):
         return nodes.completed(np.ones(nodes.probabilities.shape, dtype=bool))
 
 
-def probable_sequences(scorer: TokenScorer, inputs: Any, bounds: Bounds) -> Generated:
+def probable_sequences(
+    scorer: TokenScorer, inputs: Any, bounds: Bounds, *, with_examples: bool = False
+) -> Generated:
     """Generate all probable sequences of a batch.
 
     Parameters
@@ -38,16 +48,23 @@ def probable_sequences(scorer: TokenScorer, inputs: Any, bounds: Bounds) -> Gene
     inputs : object
         What ``scorer.start`` takes.
     bounds : Bounds
+    with_examples : bool, default=False
+        Whether to add whole sets of sequences, as far as the scorer knows some.
 
     Returns
     -------
     Generated
     """
-    return generate(scorer, _KeepAll(), inputs, bounds)
+    return generate(scorer, _KeepAll(with_examples), inputs, bounds)
 
 
 def candidate_lists(
-    scorer: TokenScorer, batches: Iterable[tuple[IntArray, Any]], trie: Trie, bounds: Bounds
+    scorer: TokenScorer,
+    batches: Iterable[tuple[IntArray, Any]],
+    trie: Trie,
+    bounds: Bounds,
+    *,
+    with_examples: bool = False,
 ) -> tuple[Nodes, BoolArray]:
     """Generate all probable sequences of some samples, and say which are right.
 
@@ -59,6 +76,8 @@ def candidate_lists(
     trie : Trie
         The trees of the true sets.
     bounds : Bounds
+    with_examples : bool, default=False
+        Whether to add whole sets, if the scorer knows some.
 
     Returns
     -------
@@ -67,26 +86,32 @@ def candidate_lists(
         then, with probability 0, the true ones that were not.
     right : bool array of the same shape
     """
-    lists: list[tuple[IntArray, FloatArray, BoolArray]] = []
-    for samples, inputs in batches:
-        found = probable_sequences(scorer, inputs, bounds)
-        right = trie.take(samples).holds(found.sequences())
-        lists.append((samples[found.sample], found.probability, right))
-    sample, probability, right = (np.concatenate(part) for part in zip(*lists, strict=True))
     n = trie.n_samples
+    found: list[tuple[IntArray, FloatArray, BoolArray]] = []
+    sequences: list[tuple[int, ...]] = []
+    example_sets: list[ExampleSets] = [{} for _ in range(n)]
+    with_examples = with_examples and scorer.gives_examples
+    for samples, inputs in batches:
+        grown = probable_sequences(scorer, inputs, bounds, with_examples=with_examples)
+        right = trie.take(samples).holds(grown.sequences())
+        found.append((samples[grown.sample], grown.probability, right))
+        if grown.example_sets is not None:
+            sequences += grown.tuples()
+            for sample, sets in zip(samples, grown.example_sets, strict=True):
+                example_sets[sample] = sets
+    sample, probability, right = (np.concatenate(part) for part in zip(*found, strict=True))
     missing = trie.set_sizes() - np.bincount(sample[right], minlength=n)
     sample = np.concatenate([sample, np.repeat(np.arange(n), missing)])
     probability = np.concatenate([probability, np.zeros(missing.sum())])
     right = np.concatenate([right, np.ones(missing.sum(), dtype=bool)])
     order = np.lexsort((-probability, sample))
-    count = np.bincount(sample, minlength=n)
-    row = sample[order]
-    rank = np.arange(len(row)) - (np.cumsum(count) - count)[row]
-    shape = (n, max(int(count.max(initial=0)), 1))
-    scores, is_right, listed = np.zeros(shape), np.zeros(shape, bool), np.zeros(shape, bool)
-    scores[row, rank], is_right[row, rank] = probability[order], right[order]
-    listed[row, rank] = True
-    return Nodes.roots(scores, available=listed), is_right
+    lists = SequenceLists.of(sample[order], probability[order], n)
+    if with_examples:
+        sequences += [()] * int(missing.sum())  # which no set holds
+        lists = lists.with_examples([sequences[k] for k in order], example_sets)
+    is_right = np.zeros(lists.nodes.probabilities.shape, dtype=bool)
+    is_right[lists.sample, lists.rank] = right[order]
+    return lists.nodes, is_right
 
 
 def f1_of_lists(nodes: Nodes, right: BoolArray) -> float:
@@ -149,7 +174,7 @@ def rule_data(
     """
     if rule.chooses_sequences:
         batches = scorer.batches(X, bounds.together(scorer.vocabulary.n_choices))
-        return candidate_lists(scorer, batches, trie, bounds)
+        return candidate_lists(scorer, batches, trie, bounds, with_examples=rule.uses_examples)
     nodes, right = scored_trees(scorer, X, trie)
     # To such a rule, a choice that is not available is one with probability 0.
     return nodes if rule.takes_padding else replace(nodes, available=None), right

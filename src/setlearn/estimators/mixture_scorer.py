@@ -16,6 +16,7 @@ from setlearn.savable import savable
 from setlearn.scorers.base import MOST_IN_A_BATCH, TokenScorer
 from setlearn.scorers.candidates import CandidateTrees
 from setlearn.scorers.log_odds_pool import LogOddsPool, useful_pool
+from setlearn.sequence_lists import ExampleSets
 from setlearn.trie import END, Sequences, Trie
 from setlearn.vocabulary import Vocabulary
 
@@ -112,8 +113,31 @@ class MixtureScorer(TokenScorer):
         room = self.bounds.listed_together(self.vocabulary.n_choices, len(self.scorers))
         return super().batches(X, max(most, room))
 
+    @property
+    def gives_examples(self) -> bool:
+        """Whether one of the scorers does."""
+        return any(scorer.gives_examples for scorer in self.scorers)
+
+    def example_sets(self, X: Any) -> list[ExampleSets]:
+        """Those of the first scorer that has some."""
+        return next(s.example_sets(X) for s in self.scorers if s.gives_examples)
+
     def start(self, X: Any) -> Step:
         """List and score the candidates of a batch, and score its roots by them."""
+        return self._started(X)[0]
+
+    def start_with_examples(self, X: Any) -> Step:
+        """Add whole sets of the samples for which all scorers are asked."""
+        step, asked = self._started(X)
+        if not self.gives_examples:
+            return step
+        sets: list[ExampleSets] = [{} for _ in range(len(X))]
+        for k, of_sample in zip(asked, self.example_sets(_safe_indexing(X, asked)), strict=True):
+            sets[k] = of_sample
+        return replace(step, example_sets=sets)
+
+    def _started(self, X: Any) -> tuple[Step, IntArray]:
+        """The first step, and the samples for which all scorers were asked."""
         found, truncated = self._found(self.scorers[0], X)
         asked = np.arange(len(X))
         if self.sure:
@@ -130,7 +154,7 @@ class MixtureScorer(TokenScorer):
         least = 10**-DECIMALS
         lists = [[(y, max(round(p, DECIMALS), least)) for y, p in by.items()] for by in found]
         trees = CandidateTrees.of(lists, self.vocabulary.n_choices)
-        return replace(trees.start(), truncated=truncated)
+        return replace(trees.start(), truncated=truncated), asked
 
     def advance(self, step: Step, parent: IntArray, token: IntArray) -> Step:
         """Score the prefixes below."""
@@ -214,9 +238,9 @@ class MixtureScorer(TokenScorer):
             grown = probable_sequences(scorer, inputs, self.bounds)
             truncated[samples] = grown.truncated[: len(samples)]
             for sample, tokens, p in zip(
-                grown.sample, grown.tokens, grown.probability.tolist(), strict=True
+                grown.sample, grown.tuples(), grown.probability.tolist(), strict=True
             ):
-                found[samples[sample]][tuple(tokens[tokens != END].tolist())] = p
+                found[samples[sample]][tokens] = p
         return found, truncated
 
     def _scored(

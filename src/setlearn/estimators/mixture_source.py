@@ -117,6 +117,11 @@ class Mixture(ScorerSource):
         return True
 
     @property
+    def gives_examples(self) -> bool:
+        """Whether a part does, unless it is dropped."""
+        return any(part.gives_examples for part in self.parts)
+
+    @property
     def trains_network(self) -> bool:
         """Whether a part does."""
         return any(part.trains_network for part in self.parts)
@@ -200,6 +205,11 @@ class SuitedScorer(ScorerSource):
     @property
     def gives_marginals(self) -> bool:
         """Whatever is chosen gives each sequence a probability of its own."""
+        return True
+
+    @property
+    def gives_examples(self) -> bool:
+        """Analogy does; it is not chosen for numbers, and may be dropped."""
         return True
 
     @property

@@ -89,6 +89,11 @@ class ScorerSource(ABC):
         """Whether a sequence's score will be its own probability to be in the set."""
 
     @property
+    def gives_examples(self) -> bool:
+        """Whether the scorer may know whole sets that an input may have."""
+        return False
+
+    @property
     def learns(self) -> bool:
         """Whether there is anything to train."""
         return True
@@ -279,6 +284,11 @@ class PassedScorer(ScorerSource):
     def gives_marginals(self) -> bool:
         """What the scorer says of itself."""
         return bool(getattr(self.scorer, "gives_marginals", False))
+
+    @property
+    def gives_examples(self) -> bool:
+        """Whether the scorer has such sets."""
+        return hasattr(self.scorer, "example_sets")
 
     @property
     def fits_fast(self) -> bool:

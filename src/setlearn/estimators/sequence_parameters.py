@@ -104,12 +104,15 @@ def default_rule(gives_marginals: bool, n_samples: int) -> Rule:
             OnSequences(Threshold("tuned", min_size=None)),
             ExpectedF(min_size=None),
             ExpectedF(min_size=None, calibrate=True),
+            ExpectedF(joint=True, min_size=None),
             OnSequences(Margin(space="log")),
         ]
     )
 
 
-def check_rule(rule: Any, n_positions: int, *, gives_marginals: bool, n_samples: int) -> Rule:
+def check_rule(
+    rule: Any, n_positions: int, *, gives_marginals: bool, gives_examples: bool, n_samples: int
+) -> Rule:
     """A fresh copy of the rule, checked for sequences.
 
     Parameters
@@ -120,6 +123,8 @@ def check_rule(rule: Any, n_positions: int, *, gives_marginals: bool, n_samples:
         The largest depth of a choice point, plus one.
     gives_marginals : bool
         Whether a score is the sequence's own probability to be in the set.
+    gives_examples : bool
+        Whether the scorer knows whole sets that an input may have.
     n_samples : int
         The number of samples to fit it on.
 
@@ -130,8 +135,7 @@ def check_rule(rule: Any, n_positions: int, *, gives_marginals: bool, n_samples:
     Raises
     ------
     ParameterError
-        If it is no rule, has a parameter out of range, or needs marginals that the scorer does
-        not give.
+        If it is no rule, has a parameter out of range, or needs what the scorer does not give.
     """
     if rule is None:
         return default_rule(gives_marginals, n_samples)
@@ -143,6 +147,11 @@ def check_rule(rule: Any, n_positions: int, *, gives_marginals: bool, n_samples:
             f"{rule!r} needs each sequence's own probability to be in the set, but the scores of "
             'this network are shares of 1; use a network with loss="node", or another rule such '
             'as Margin(space="log")'
+        )
+    if rule.requires_examples and not gives_examples:
+        raise ParameterError(
+            f'{rule!r} needs a scorer that knows whole sets, such as "analogy" or a mixture with '
+            "it, as by default; use one, or the same rule with joint=False"
         )
     new_rule: Rule = clone(rule)
     return new_rule

@@ -37,7 +37,7 @@ from setlearn.estimators.sequence_parameters import (
     check_rule,
 )
 from setlearn.estimators.sequence_trace import Growth, SequenceTrace
-from setlearn.generate import Bounds, Generated, GrownLevel, generate
+from setlearn.generate import Bounds, Generated, Watch, generate
 from setlearn.nodes import Mask, Nodes
 from setlearn.rules import Rule, TopK
 from setlearn.scorers.base import TokenScorer
@@ -108,7 +108,7 @@ class SequencePredictor(RuleHolder):
         self._check_fitted()
         stand_ins = stand_ins_of([x], self.vocabulary_)
         [given] = self._without_unseen(self._read_known([known]), stand_ins, unknown)
-        levels: list[GrownLevel] = []
+        watch = Watch()
         bounds = self._bounds(self.rule_, len(given), X=[x])
         grown = generate(
             self._searching(self.rule_, bounds, completes=bool(given)),
@@ -116,11 +116,11 @@ class SequencePredictor(RuleHolder):
             self.scorer_.as_batch(x),
             bounds,
             known=self._trie([given], stand_ins) if given else None,
-            watch=levels,
+            watch=watch,
         )
         [ranking] = self._decoded(grown, stand_ins)
         result = _as_set(ranking) | given
-        growth = Growth(levels, self.rule_, self.vocabulary_, stand_ins[0], len(given))
+        growth = Growth(watch, self.rule_, self.vocabulary_, stand_ins[0])
         return growth.trace(result, ranking.truncated)
 
     def choice_points(self, X: Any = None, y: Any = None) -> tuple[Nodes, Mask]:
@@ -180,7 +180,11 @@ class SequencePredictor(RuleHolder):
     def _new_rule(self, rule: Any) -> Rule:
         n_positions = self.learned_bounds_.max_length + 1
         return check_rule(
-            rule, n_positions, gives_marginals=self.scorer_.gives_marginals, n_samples=FEW
+            rule,
+            n_positions,
+            gives_marginals=self.scorer_.gives_marginals,
+            gives_examples=self.scorer_.gives_examples,
+            n_samples=FEW,
         )
 
     def _rankings(

@@ -9,7 +9,13 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing, check_random_state
 
 from setlearn.copied_tokens import stand_ins_of
-from setlearn.errors import ConvergenceWarning, DataError, ParameterError, warn_user
+from setlearn.errors import (
+    ConvergenceWarning,
+    DataError,
+    ParameterError,
+    SetlearnWarning,
+    warn_user,
+)
 from setlearn.estimators.base import check_same_length
 from setlearn.estimators.candidate_lists import rule_data
 from setlearn.estimators.continued_training import continued, kept_split
@@ -32,7 +38,7 @@ from setlearn.progress import say_before_progress
 from setlearn.rules import Rule
 from setlearn.savable import savable
 from setlearn.scorers.base import TokenScorer
-from setlearn.sequence_inputs import sample_keys
+from setlearn.sequence_inputs import is_numeric, sample_keys
 from setlearn.token_guesses import split_phrase
 from setlearn.trie import Trie
 from setlearn.vocabulary import Split, read_elements
@@ -205,6 +211,13 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         kept = (fitted.judge, *problem.part(held_out))
         self.rule_samples_ = kept if len(held_out) else None
         self._set_rule(rule)
+        if rule.requires_examples and not fitted.scorer.gives_examples:
+            warn_user(
+                SetlearnWarning(
+                    "joint=True has no effect: analogy, which knows whole sets, was dropped from "
+                    "the mixture, because it adds nothing on held-out samples"
+                )
+            )
         if fitted.unfinished is not None:
             warn_user(
                 ConvergenceWarning(
@@ -257,7 +270,12 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         trie = Trie.of(sequences, len(sets))
         n_positions = int(trie.depth.max()) + 1
         rule = check_rule(
-            self.rule, n_positions, gives_marginals=source.gives_marginals, n_samples=len(sets)
+            self.rule,
+            n_positions,
+            gives_marginals=source.gives_marginals,
+            # A mixture may have dropped the part that gives them.
+            gives_examples=scorer_source(self.network).gives_examples and not is_numeric(X),
+            n_samples=len(sets),
         )
         # A rule for prefixes knows nothing of positions that training did not have.
         bounds = learned_bounds(trie, longer=rule.chooses_sequences)

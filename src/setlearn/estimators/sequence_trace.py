@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from setlearn.generate import GrownLevel
+from setlearn.generate import GrownLevel, Watch
 from setlearn.ordering import canonical_rank
 from setlearn.rules.base import Rule
 from setlearn.rules.steps import best_first
@@ -101,25 +101,22 @@ class SequenceTrace:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Growth:
-    """The levels of one sample's generation, and what is needed to say why they grew so.
+    """How the set of one sample grew, and what is needed to say why.
 
     Parameters
     ----------
-    levels : list of GrownLevel
+    watch : Watch
     rule : Rule
         The rule that decided.
     vocabulary : Vocabulary
     stand_ins : tuple of tokens
         The tokens behind the stand-ins of the input.
-    n_known : int
-        How many sequences of the sample are known.
     """
 
-    levels: list[GrownLevel]
+    watch: Watch
     rule: Rule
     vocabulary: Vocabulary
     stand_ins: StandIns
-    n_known: int
 
     def trace(self, result: frozenset[Hashable], truncated: bool) -> SequenceTrace:
         """Turn the levels into a tree.
@@ -135,9 +132,10 @@ class Growth:
         -------
         SequenceTrace
         """
-        points = [self._points(level) for level in self.levels]
+        levels = self.watch.levels
+        points = [self._points(level) for level in levels]
         self._explain_ends(points, result)
-        for level, above, below in zip(self.levels, points, points[1:], strict=False):
+        for level, above, below in zip(levels, points, points[1:], strict=False):
             for point, parent, token in zip(below, level.parent, level.token, strict=True):
                 branch = above[parent].branches[int(token)]
                 branch.below, branch.n_more = point.best_first(), point.n_more
@@ -202,7 +200,7 @@ class Growth:
             root_end.status = "rejected"
             root_end.reason = "an end here means an empty set, and the set is not empty"
         ends = []
-        for level, of_level in zip(self.levels[1:], points[1:], strict=True):
+        for level, of_level in zip(self.watch.levels[1:], points[1:], strict=True):
             for prefix, score, point in zip(
                 level.prefix, level.nodes.membership[:, END], of_level, strict=True
             ):
@@ -213,15 +211,14 @@ class Growth:
         ends.sort(key=lambda entry: -entry[0])  # as the rule chose from them
         if not ends:
             return
-        membership = np.array([score for score, _, _ in ends])
-        sample, n_known = np.zeros(len(ends), np.intp), np.full(len(ends), self.n_known)
-        chosen = self.rule.choose(sample, membership, n_known)
-        left_out = np.flatnonzero(~chosen)
+        node = self.watch.finished
+        assert node is not None
+        left_out = np.flatnonzero(~self.rule.selected(node)[0, : len(ends)])
         names = [_spelled(ends[place][1]) for place in left_out]
         reasons = dict(
             zip(
                 left_out.tolist(),
-                self.rule.reasons_not_chosen(membership, left_out, names, self.n_known),
+                self.rule.reasons_not_chosen(node, left_out, names),
                 strict=True,
             )
         )

@@ -91,6 +91,11 @@ class Auto(Rule):
         return self.candidates is None or any(rule.uses_examples for rule in self.candidates)
 
     @property
+    def requires_examples(self) -> bool:
+        """Whether all candidates do."""
+        return self.candidates is not None and all(r.requires_examples for r in self.candidates)
+
+    @property
     def chooses_sequences(self) -> bool:
         """Whether all candidates do; those that are tried by default are for labels."""
         return self.candidates is not None and all(r.chooses_sequences for r in self.candidates)

@@ -144,6 +144,10 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
         """What `grow` follows, checked in the same way."""
         return self._checked("grow", nodes)
 
+    def selected(self, nodes: Nodes) -> BoolArray:
+        """What `choose` keeps, checked in the same way."""
+        return self._checked("choose", nodes)
+
     def _checked(self, method: str, nodes: Nodes) -> BoolArray:
         mask = np.asarray(getattr(self, method)(nodes))
         if mask.dtype != bool or mask.shape != nodes.probabilities.shape:
@@ -200,25 +204,20 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
         """
         return np.zeros(n_samples)
 
-    def choose(
-        self, sample: IntArray, membership: FloatArray, n_known: IntArray | None = None
-    ) -> BoolArray:
-        """Which of the finished sequences to keep.
+    def choose(self, nodes: Nodes) -> BoolArray:
+        """Which of the finished sequences to keep; by default all.
 
         Parameters
         ----------
-        sample : int array of shape (m,)
-            The sample of each sequence, ascending.
-        membership : array of shape (m,)
-            Its probability, best first within each sample.
-        n_known : int array of shape (m,), optional
-            How many other sequences of the same sample are known.
+        nodes : Nodes
+            One choice point per sample. Its choices are the finished sequences, best first, and
+            then those that are known.
 
         Returns
         -------
-        bool array of shape (m,)
+        bool array of shape (n, V)
         """
-        return np.ones(len(sample), dtype=bool)
+        return np.ones(nodes.probabilities.shape, dtype=bool)
 
     def adjusted(self, **parameters: Any) -> Self:
         """Copy the rule with other parameters, without a new fit.
@@ -383,26 +382,24 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
         ]
 
     def reasons_not_chosen(
-        self, membership: FloatArray, left_out: IntArray, names: Sequence[str], n_known: int = 0
+        self, node: Nodes, left_out: IntArray, names: Sequence[str]
     ) -> list[str]:
         """Say in one line each why `choose` leaves out some finished sequences of one sample.
 
         Parameters
         ----------
-        membership : array of shape (n,)
-            The probabilities of all finished sequences, best first.
+        node : Nodes
+            A single choice point, as ``choose`` takes it.
         left_out : int array of shape (m,)
-            The places of those that were left out.
+            The places of the sequences that were left out.
         names : sequence of m str
-        n_known : int, default=0
-            How many other sequences are known.
 
         Returns
         -------
         list of m str
         """
         return [
-            f"{name} at {membership[place]:.4g} is not chosen by {self!r}"
+            f"{name} at {node.probabilities[0, place]:.4g} is not chosen by {self!r}"
             for place, name in zip(left_out, names, strict=True)
         ]
 

@@ -17,7 +17,7 @@ import numpy as np
 from setlearn.errors import DataError, ParameterError
 from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray, Mask, Nodes, check_positive
 from setlearn.rules.calibration import Calibration
-from setlearn.rules.finished_sequences import ChoosesSequences, sequences_as_labels
+from setlearn.rules.finished_sequences import ChoosesSequences
 from setlearn.rules.min_size import check_min_size, learned_min_size
 from setlearn.rules.set_distribution import (
     IndependentChoices,
@@ -126,7 +126,7 @@ class ExpectedF(ChoosesSequences):
         return not self.joint
 
     def check_parameters(self, n_positions: int = 1) -> None:
-        """Raise unless beta is positive and, with ``joint=True``, the choices are labels."""
+        """Raise unless every parameter is in range."""
         number = isinstance(self.beta, Real) and not isinstance(self.beta, bool)
         if not (number and 0 < self.beta < np.inf):
             raise ParameterError(f"beta must be a positive number, got {self.beta!r}")
@@ -135,11 +135,6 @@ class ExpectedF(ChoosesSequences):
         check_min_size(self.min_size)
         if not isinstance(self.calibrate, bool | np.bool_):
             raise ParameterError(f"calibrate must be True or False, got {self.calibrate!r}")
-        if self.joint and n_positions > 1:
-            raise ParameterError(
-                f"joint=True works on sets of labels, got sequences of {n_positions} positions; "
-                "use ExpectedF(joint=False) for sequences"
-            )
 
     def fit(self, nodes: Nodes, positive: Mask) -> Self:
         """Calibrate the scores, and learn the least size, if asked to.
@@ -210,11 +205,10 @@ class ExpectedF(ChoosesSequences):
         return values
 
     def reasons_not_chosen(
-        self, membership: FloatArray, left_out: IntArray, names: Sequence[str], n_known: int = 0
+        self, node: Nodes, left_out: IntArray, names: Sequence[str]
     ) -> list[str]:
         """Compare the expected F with and without each sequence."""
-        nodes = sequences_as_labels(membership[None, :], np.array([n_known]))
-        return self._reasons_against(nodes, left_out.tolist(), names)
+        return self._reasons_against(node, left_out.tolist(), names)
 
     def _distributions(self, nodes: Nodes) -> Iterator[tuple[IntArray, SetDistribution]]:
         """The distribution of the true set at each choice point, a block of them at a time."""

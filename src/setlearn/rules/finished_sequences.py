@@ -10,7 +10,7 @@ from setlearn.nodes import BoolArray, FloatArray, IntArray, Nodes, best_of_each_
 from setlearn.rules.base import Rule
 from setlearn.trie import END
 
-__all__ = ["ChoosesSequences", "sequences_as_labels"]
+__all__ = ["ChoosesSequences"]
 
 LEAST_FOLLOWED = 1e-3
 """Prefixes with a lower probability are not followed."""
@@ -71,37 +71,9 @@ class ChoosesSequences(Rule):
         np.maximum.at(best, sample, membership)
         return best * self.least_share
 
-    def choose(
-        self, sample: IntArray, membership: FloatArray, n_known: IntArray | None = None
-    ) -> BoolArray:
-        """Keep what ``accept`` keeps of each sample's sequences, as if each were a label.
-
-        Parameters
-        ----------
-        sample : int array of shape (m,)
-            Ascending.
-        membership : array of shape (m,)
-            Best first within each sample.
-        n_known : int array of shape (m,), optional
-            How many other sequences of the same sample are known.
-
-        Returns
-        -------
-        bool array of shape (m,)
-        """
-        if len(sample) == 0:
-            return np.zeros(0, dtype=bool)
-        present, row = np.unique(sample, return_inverse=True)
-        count = np.bincount(row, minlength=len(present))
-        rank = np.arange(len(row)) - (np.cumsum(count) - count)[row]
-        listed = np.arange(int(count.max())) < count[:, None]
-        scores = np.zeros(listed.shape)
-        scores[row, rank] = membership
-        given = np.zeros(len(present), dtype=np.intp)
-        if n_known is not None:
-            given[row] = n_known
-        kept: BoolArray = self.accepted(sequences_as_labels(scores, given, listed))[row, rank]
-        return kept
+    def choose(self, nodes: Nodes) -> BoolArray:
+        """Keep what ``accept`` keeps, as if each sequence were a label."""
+        return self.accepted(nodes)
 
     def reasons_not_followed(
         self, nodes: Nodes, row: IntArray, choice: IntArray, names: Sequence[str]
@@ -113,32 +85,3 @@ class ChoosesSequences(Rule):
             f"{LEAST_FOLLOWED:.4g} or more"
             for probability, name in zip(membership, names, strict=True)
         ]
-
-
-def sequences_as_labels(
-    membership: FloatArray, n_known: IntArray, listed: BoolArray | None = None
-) -> Nodes:
-    """Choice points whose choices are finished sequences, and then the known ones.
-
-    Parameters
-    ----------
-    membership : array of shape (n, m)
-        The probabilities of sequences, best first.
-    n_known : int array of shape (n,)
-        How many other sequences are known.
-    listed : bool array of shape (n, m), optional
-        Which entries are sequences. By default all are.
-
-    Returns
-    -------
-    Nodes
-        Known sequences have the score of the best one, so that they set no bar for others.
-    """
-    known = np.arange(n_known.max(initial=0)) < n_known[:, None]
-    listed = np.ones(membership.shape, dtype=bool) if listed is None else listed
-    best = membership.max(axis=1, initial=0.0, keepdims=True)
-    return Nodes.roots(
-        np.hstack([membership, known * best]),
-        np.hstack([np.zeros(membership.shape, bool), known]),
-        np.hstack([listed, known]),
-    )

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from copy import copy
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import clone
 
 from setlearn.errors import ParameterError
-from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes
+from setlearn.nodes import BoolArray, IntArray, Mask, Nodes
 from setlearn.rules.base import Rule
-from setlearn.rules.finished_sequences import ChoosesSequences, sequences_as_labels
+from setlearn.rules.finished_sequences import ChoosesSequences
 from setlearn.rules.steps import Steps
 from setlearn.rules.threshold import Threshold
 from setlearn.savable import savable
@@ -45,8 +44,6 @@ class OnSequences(ChoosesSequences):
     >>> rule = OnSequences(Margin(0.3, min_size=1))
     >>> rule.accept(Nodes.roots(np.array([[0.5, 0.1, 0.3]])))
     array([[ True, False,  True]])
-    >>> rule.choose(np.array([0, 0, 1]), np.array([0.5, 0.1, 0.1]))
-    array([ True, False,  True])
     """
 
     def __init__(self, rule: Rule | None = None) -> None:
@@ -158,11 +155,10 @@ class OnSequences(ChoosesSequences):
         return self.inner.reason_against(node, choice, name)
 
     def reasons_not_chosen(
-        self, membership: FloatArray, left_out: IntArray, names: Sequence[str], n_known: int = 0
+        self, node: Nodes, left_out: IntArray, names: Sequence[str]
     ) -> list[str]:
         """Say why the inner rule leaves some sequences out."""
-        nodes = sequences_as_labels(membership[None, :], np.array([n_known]))
         return [
-            self.inner.reason_against(nodes, int(place), name)
+            self.inner.reason_against(node, int(place), name)
             for place, name in zip(left_out, names, strict=True)
         ]

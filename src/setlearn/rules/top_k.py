@@ -165,23 +165,9 @@ class TopK(Rule):
         least[np.bincount(sample, minlength=n_samples) < self.k] = 0
         return least
 
-    def choose(
-        self, sample: IntArray, membership: FloatArray, n_known: IntArray | None = None
-    ) -> BoolArray:
-        """Keep the k best sequences of each sample, except impossible ones.
-
-        Parameters
-        ----------
-        sample : int array of shape (m,)
-        membership : array of shape (m,)
-        n_known : int array of shape (m,), optional
-            Not used: known sequences do not count.
-
-        Returns
-        -------
-        bool array of shape (m,)
-        """
-        return best_of_each_sample(sample, membership, self.k) & (membership > 0)
+    def choose(self, nodes: Nodes) -> BoolArray:
+        """Keep the k best sequences of each sample, except impossible ones."""
+        return self.accepted(nodes) & (nodes.probabilities > 0)
 
     def figures(self, node: Nodes, choice: int, memory: Sequence[int]) -> dict[str, float]:
         """The probability of the choice, and its rank among those that are not known."""
@@ -217,9 +203,10 @@ class TopK(Rule):
         ]
 
     def reasons_not_chosen(
-        self, membership: FloatArray, left_out: IntArray, names: Sequence[str], n_known: int = 0
+        self, node: Nodes, left_out: IntArray, names: Sequence[str]
     ) -> list[str]:
         """Compare the ranks of sequences with k."""
+        membership = node.probabilities[0]
         return [
             f"k = {self.k}, and {name} at {membership[place]:.4g} ranks {place + 1}"
             if membership[place] > 0

@@ -5,7 +5,8 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -25,6 +26,7 @@ from setlearn.scorers.listing import ListingScorer
 from setlearn.scorers.operation_learning import learn_operations
 from setlearn.scorers.substitution import Substitution
 from setlearn.scorers.token_roles import TokenRoles
+from setlearn.sequence_lists import ExampleSets
 from setlearn.trie import END, Trie
 
 __all__ = ["AnalogyScorer"]
@@ -45,6 +47,9 @@ MOST_HELD_OUT = 1600
 """Samples on which the weights of evidence are learned."""
 
 DECIMALS = 10
+
+Made: TypeAlias = dict[Numbers, list[tuple[int, Numbers | None]]]
+"""Candidates, each with the operations that lead to it and the tokens that these drop."""
 
 LEAST_SHARE, MOST_IMPROBABLE = 1e-3, 10
 """Candidates that are so many times less probable than the best one are left out, unless an input
@@ -156,6 +161,31 @@ class AnalogyScorer(ListingScorer):
                 found[samples[k]].append((sequences[k], p))
         return [_probable(sorted(pairs, key=lambda pair: (-pair[1], pair[0]))) for pairs in found]
 
+    def example_sets(self, X: Any) -> list[ExampleSets]:
+        """List whole sets that each input may have, by what similar training samples have.
+
+        A training sample is an example if all of its operations can be applied to the input. The
+        weight of a set is the share of such samples among those with the same last tokens.
+
+        Parameters
+        ----------
+        X : list of strings or of token lists
+
+        Returns
+        -------
+        list of ExampleSets
+        """
+        inputs = self._numbered(self._token_lists(X))
+        sets: list[dict[frozenset[Numbers], float]] = [{} for _ in inputs]
+        for part in self._applied(self.evidence_, inputs, self._keys(inputs)):
+            sequences = part.sequences()
+            for row, candidates, share in self.evidence_.whole_sets(part.keys, part.applied):
+                # The empty sequence stands for the empty set.
+                elements = frozenset(sequences[k] for k in candidates if sequences[k])
+                of_input = sets[part.first + row]
+                of_input[elements] = of_input.get(elements, 0.0) + share
+        return list(sets)
+
     def _check_parameters(self) -> None:
         if self.max_candidates is not None:
             check_count("max_candidates", self.max_candidates)
@@ -260,24 +290,29 @@ class AnalogyScorer(ListingScorer):
 
         Yields the numbers of the inputs, the candidates, and an array (n_candidates, n_kinds).
         """
-        most = self.max_candidates or max(PER_ELEMENT * self.largest_, LEAST_CANDIDATES)
-        size = max(SCORES_TOGETHER // max(len(self.operations_), 1), BATCH)
-        for begin in range(0, len(inputs), size):
-            batch, of_batch = inputs[begin : begin + size], keys[begin : begin + size]
-            scores = evidence.score(batch, of_batch)
-            best = np.argsort(-evidence.rough(scores), axis=1, kind="stable")[:, : 2 * most]
-            made = [self._applied(row, x, most) for row, x in zip(best, batch, strict=True)]
-            if any(made):
-                applied = Applied.of([by_sequence.values() for by_sequence in made])
-                samples = [begin + row for row, by_sequence in enumerate(made) for _ in by_sequence]
-                sequences = [sequence for by_sequence in made for sequence in by_sequence]
-                yield samples, sequences, evidence.features(of_batch, scores, applied)
+        for part in self._applied(evidence, inputs, keys):
+            samples = [part.first + k for k, made in enumerate(part.made) for _ in made]
+            features = evidence.features(part.keys, part.scores, part.applied)
+            yield samples, part.sequences(), features
 
     def _applied(
-        self, operations: IntArray, x: Numbers, most: int
-    ) -> dict[Numbers, list[tuple[int, Numbers | None]]]:
+        self, evidence: Evidence, inputs: Sequence[Numbers], keys: Sequence[InputKeys]
+    ) -> Iterator[_Batch]:
+        """Apply the most promising operations to inputs, batch by batch."""
+        most = self.max_candidates or max(PER_ELEMENT * self.largest_, LEAST_CANDIDATES)
+        size = max(SCORES_TOGETHER // max(len(self.operations_), 1), BATCH)
+        for first in range(0, len(inputs), size):
+            batch, of_batch = inputs[first : first + size], keys[first : first + size]
+            scores = evidence.score(batch, of_batch)
+            best = np.argsort(-evidence.rough(scores), axis=1, kind="stable")[:, : 2 * most]
+            made = [self._made(row, x, most) for row, x in zip(best, batch, strict=True)]
+            if any(made):
+                applied = Applied.of([by_sequence.values() for by_sequence in made])
+                yield _Batch(first, of_batch, scores, made, applied)
+
+    def _made(self, operations: IntArray, x: Numbers, most: int) -> Made:
         """The results of operations, each with the operations that lead to it, the best first."""
-        made: dict[Numbers, list[tuple[int, Numbers | None]]] = {}
+        made: Made = {}
         edited = self.layout_.on(x)
         for index in operations.tolist():
             result = edited.apply(self.operations_[index])
@@ -290,6 +325,21 @@ class AnalogyScorer(ListingScorer):
             if len(made) == most:
                 break
         return made
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Batch:
+    """Operations applied to some inputs."""
+
+    first: int  # the number of the first input
+    keys: Sequence[InputKeys]
+    scores: list[FloatArray]  # of all operations
+    made: list[Made]  # one per input
+    applied: Applied
+
+    def sequences(self) -> list[Numbers]:
+        """The candidates, input by input."""
+        return [sequence for by_sequence in self.made for sequence in by_sequence]
 
 
 def _probable(candidates: list[Candidate]) -> list[Candidate]:

@@ -6,7 +6,7 @@ input has in common with training samples (`input_keys`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -369,6 +369,29 @@ class Evidence:
         fixed = np.logical_and.reduceat(constant, applied.first)
         rare = best[:, self._rare]
         return np.column_stack([best, fixed, fixed * rare])
+
+    def whole_sets(
+        self, keys: Sequence[InputKeys], applied: Applied
+    ) -> Iterator[tuple[int, list[int], float]]:
+        """What samples do whose operations all apply: candidates, as a set.
+
+        Parameters
+        ----------
+        keys : sequence of InputKeys
+        applied : Applied
+
+        Yields
+        ------
+        row : int
+            The input.
+        candidates : list of int
+        share : float
+            The share of such samples among those with the same ending.
+        """
+        endings = [key.chains[0] for key in keys]
+        for row, places, share in self.paradigms.whole(endings, applied.row, applied.key):
+            candidates = np.searchsorted(applied.first, places, side="right") - 1
+            yield row, candidates.tolist(), share
 
     @property
     def _rare(self) -> int:

@@ -8,7 +8,7 @@ what it did is no evidence for "talkd".
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,9 @@ from setlearn.savable import savable
 from setlearn.scorers.input_keys import Keys, find, known_levels
 
 __all__ = ["Paradigms"]
+
+LEAST_SHARE, MOST_WHOLE = 1e-3, 32
+"""Paradigms with a smaller share, or after so many others, are no examples for an input."""
 
 MOST_PARADIGMS = 1024
 FEW_PARADIGMS = 256
@@ -95,18 +98,67 @@ class Paradigms:
             nan where no paradigm applies to the input.
         """
         place, known = find(self.steps, steps)
-        row_of_known, place = row[known], place[known]
+        share = self.of_inputs(chains, row[known], place[known])
+        shares = np.zeros(len(steps))
+        shares[known] = (self.has.T @ share.T)[place[known], row[known]]
+        shares[(share == 0).all(axis=1)[row]] = np.nan
+        return shares
+
+    def whole(
+        self, chains: Sequence[Keys], row: IntArray, steps: IntArray
+    ) -> Iterator[tuple[int, list[int], float]]:
+        """The paradigms that apply to inputs, the most frequent ones of each first.
+
+        Parameters
+        ----------
+        chains, row, steps
+            As in `shares`.
+
+        Yields
+        ------
+        input : int
+        places : list of int
+            Which of the given steps it consists of.
+        share : float
+            Its share among samples with the same keys whose paradigms apply.
+        """
+        place, known = find(self.steps, steps)
+        share = self.of_inputs(chains, row[known], place[known])
+        given: list[dict[int, int]] = [{} for _ in chains]
+        for k in np.flatnonzero(known).tolist():
+            given[row[k]][int(place[k])] = k
+        best = np.argsort(-share, axis=1, kind="stable")[:, :MOST_WHOLE]
+        for number, paradigms in enumerate(best):
+            for paradigm in paradigms[share[number, paradigms] >= LEAST_SHARE]:
+                own = self.has.indices[self.has.indptr[paradigm] : self.has.indptr[paradigm + 1]]
+                places = [given[number][step] for step in own.tolist()]
+                yield number, places, float(share[number, paradigm])
+
+    def of_inputs(self, chains: Sequence[Keys], row: IntArray, place: IntArray) -> FloatArray:
+        """The share of each paradigm among samples with the same keys whose paradigms apply.
+
+        Parameters
+        ----------
+        chains : sequence of Keys
+            The keys of some inputs.
+        row : array of int, shape (k,)
+            The input that each step can be done with.
+        place : array of int, shape (k,)
+            The place of each step in ``steps``.
+
+        Returns
+        -------
+        array of shape (n_inputs, n_paradigms)
+            0 where a paradigm does not apply.
+        """
         possible = np.zeros((len(self.steps), len(chains)))
-        possible[place, row_of_known] = 1.0
+        possible[place, row] = 1.0
         size = np.diff(self.has.indptr)
         n_possible = (self.has @ possible).T
         applies = (n_possible == size) & (size > 0)
-        share = applies / np.maximum(applies.sum(axis=1, keepdims=True), 1)
+        share: FloatArray = applies / np.maximum(applies.sum(axis=1, keepdims=True), 1)
         for _, rows, keys in known_levels(chains, self.keys):
             count = self.count[keys].toarray() * applies[rows]
             total = count.sum(axis=1, keepdims=True)
             share[rows] = (count + self.smoothing * share[rows]) / (total + self.smoothing)
-        shares = np.zeros(len(steps))
-        shares[known] = (self.has.T @ share.T)[place, row_of_known]
-        shares[~applies.any(axis=1)[row]] = np.nan
-        return shares
+        return share
