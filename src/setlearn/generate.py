@@ -8,11 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from setlearn.nodes import BoolArray, FloatArray, IntArray, Nodes, Step, best_of_each_sample
+from setlearn.nodes import (
+    BoolArray,
+    ExampleSets,
+    FloatArray,
+    IntArray,
+    Nodes,
+    Step,
+    best_of_each_sample,
+)
 from setlearn.rules.base import Rule
 from setlearn.savable import savable
 from setlearn.scorers.base import Scorer
-from setlearn.sequence_lists import ExampleSets, SequenceLists
+from setlearn.sequence_lists import SequenceLists
 from setlearn.trie import END, Sequences, Trie
 
 __all__ = ["MOST_SCORES", "Bounds", "Generated", "GrownLevel", "Watch", "generate"]
@@ -110,7 +118,7 @@ class Watch:
     """How sets grew, for traces."""
 
     levels: list[GrownLevel] = field(default_factory=list)
-    finished: Nodes | None = None
+    finished: Nodes = field(init=False)
     """The choice points of the finished sequences, one per sample."""
 
 

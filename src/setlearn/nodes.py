@@ -14,6 +14,7 @@ from setlearn.errors import DataError
 
 __all__ = [
     "BoolArray",
+    "ExampleSets",
     "Examples",
     "FloatArray",
     "IntArray",
@@ -56,6 +57,10 @@ class Examples:
 
     def __getitem__(self, rows: slice | IntArray | BoolArray) -> Examples:
         return Examples(self.sets, self.weights[rows])
+
+
+ExampleSets: TypeAlias = Mapping[frozenset[tuple[int, ...]], float]
+"""Whole sets of sequences that one sample might have, with weights."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -279,14 +284,13 @@ class Step:
     """What a scorer returns: scored choice points, and the states to continue from.
 
     A scorer that searches by itself says with its first step for which samples it was cut off at
-    a limit. One that knows whole sets gives those of each sample with it, if it is asked to, as
-    `setlearn.sequence_lists.ExampleSets`.
+    a limit. One that knows whole sets gives those of each sample with it, if it is asked to.
     """
 
     nodes: Nodes
     state: Any = None
     truncated: BoolArray | None = None  # (n_samples,)
-    example_sets: Sequence[Mapping[frozenset[tuple[int, ...]], float]] | None = None
+    example_sets: Sequence[ExampleSets] | None = None
 
 
 def joined_nodes(parts: list[Nodes]) -> Nodes:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray, Nodes
+from setlearn.errors import DataError
+from setlearn.nodes import BoolArray, Examples, ExampleSets, FloatArray, IntArray, Nodes
 
-__all__ = ["ExampleSets", "SequenceLists"]
-
-ExampleSets: TypeAlias = Mapping[frozenset[tuple[int, ...]], float]
-"""Whole sets of sequences that one sample might have, with weights."""
+__all__ = ["SequenceLists", "check_example_sets"]
 
 LEAST_LEFT = 0.5
 """The share of the weight that sets must have all of whose sequences are listed."""
@@ -129,3 +127,41 @@ def _listed(sets: ExampleSets, listed: Set[tuple[int, ...]]) -> ExampleSets:
     """The sets all of whose sequences are listed; none if most of the weight is elsewhere."""
     possible = {elements: weight for elements, weight in sets.items() if elements <= listed}
     return possible if sum(possible.values()) >= LEAST_LEFT * sum(sets.values()) else {}
+
+
+def check_example_sets(answer: Any, n_inputs: int, name: str) -> None:
+    """Raise unless this is one `ExampleSets` per input, as users' own scorers may answer anything.
+
+    Parameters
+    ----------
+    answer : object
+    n_inputs : int
+    name : str
+        Of the scorer, for the message.
+
+    Raises
+    ------
+    DataError
+    """
+    problem = _problem_in(answer, n_inputs)
+    if problem:
+        raise DataError(
+            f"{name}.example_sets must return one dict per input, from frozensets of tuples of "
+            f"choices to weights of 0 or more, got {problem}"
+        )
+
+
+def _problem_in(example_sets: Any, n_inputs: int) -> str:
+    """What is wrong with the whole sets of a scorer; empty if nothing is."""
+    if not isinstance(example_sets, list | tuple) or len(example_sets) != n_inputs:
+        return f"{example_sets!r:.60} for {n_inputs} input(s)"
+    for sets in example_sets:
+        if not isinstance(sets, Mapping):
+            return f"{sets!r:.60} for an input"
+        for elements, weight in sets.items():
+            is_set = isinstance(elements, frozenset) and all(
+                isinstance(y, tuple) and y and all(isinstance(k, int) for k in y) for y in elements
+            )
+            if not is_set or not isinstance(weight, int | float) or not 0 <= weight < np.inf:
+                return f"{elements!r:.60} with the weight {weight!r:.20}"
+    return ""

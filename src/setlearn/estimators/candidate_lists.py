@@ -9,12 +9,12 @@ from typing import Any, Self
 import numpy as np
 
 from setlearn.generate import Bounds, Generated, generate
-from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes
+from setlearn.nodes import BoolArray, ExampleSets, FloatArray, IntArray, Mask, Nodes
 from setlearn.rules import Rule, Threshold
 from setlearn.rules.auto import cross_validated_f1
 from setlearn.rules.finished_sequences import ChoosesSequences
 from setlearn.scorers.base import TokenScorer
-from setlearn.sequence_lists import ExampleSets, SequenceLists
+from setlearn.sequence_lists import SequenceLists
 from setlearn.trie import Trie
 
 __all__ = ["candidate_lists", "f1_of_lists", "probable_sequences", "rule_data", "scored_trees"]

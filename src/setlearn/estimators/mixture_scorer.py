@@ -11,12 +11,11 @@ from sklearn.utils import _safe_indexing
 
 from setlearn.estimators.candidate_lists import probable_sequences
 from setlearn.generate import MOST_SCORES, Bounds
-from setlearn.nodes import BoolArray, FloatArray, IntArray, Step
+from setlearn.nodes import BoolArray, ExampleSets, FloatArray, IntArray, Step
 from setlearn.savable import savable
 from setlearn.scorers.base import MOST_IN_A_BATCH, TokenScorer
 from setlearn.scorers.candidates import CandidateTrees
 from setlearn.scorers.log_odds_pool import LogOddsPool, useful_pool
-from setlearn.sequence_lists import ExampleSets
 from setlearn.trie import END, Sequences, Trie
 from setlearn.vocabulary import Vocabulary
 
@@ -119,8 +118,9 @@ class MixtureScorer(TokenScorer):
         return any(scorer.gives_examples for scorer in self.scorers)
 
     def example_sets(self, X: Any) -> list[ExampleSets]:
-        """Those of the first scorer that has some."""
-        return next(s.example_sets(X) for s in self.scorers if s.gives_examples)
+        """Those of the first scorer that knows some."""
+        scorer = next((s for s in self.scorers if s.gives_examples), self.scorers[0])
+        return scorer.example_sets(X)
 
     def start(self, X: Any) -> Step:
         """List and score the candidates of a batch, and score its roots by them."""
@@ -129,8 +129,6 @@ class MixtureScorer(TokenScorer):
     def start_with_examples(self, X: Any) -> Step:
         """Add whole sets of the samples for which all scorers are asked."""
         step, asked = self._started(X)
-        if not self.gives_examples:
-            return step
         sets: list[ExampleSets] = [{} for _ in range(len(X))]
         for k, of_sample in zip(asked, self.example_sets(_safe_indexing(X, asked)), strict=True):
             sets[k] = of_sample

@@ -212,7 +212,6 @@ class Growth:
         if not ends:
             return
         node = self.watch.finished
-        assert node is not None
         left_out = np.flatnonzero(~self.rule.selected(node)[0, : len(ends)])
         names = [_spelled(ends[place][1]) for place in left_out]
         reasons = dict(

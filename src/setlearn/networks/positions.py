@@ -49,7 +49,7 @@ def position_numbers(position: Tensor, *, far_ones_share: bool) -> Tensor:
 
 
 def late_starts(length: Tensor) -> Tensor:
-    """Where to let training inputs start: half of them at the first position, others later.
+    """Where to let training inputs start: up to half of them later than at the first position.
 
     What stands at which position is an easy way to learn inputs by heart. If it changes from pass
     to pass, the network has to see how tokens stand to each other. An input ends no later than the

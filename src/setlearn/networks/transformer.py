@@ -16,7 +16,6 @@ from setlearn.errors import ParameterError
 from setlearn.networks.attention import (
     BIAS_UNIT,
     MASKED,
-    Attention,
     DecoderBlock,
     Dropout,
     EncoderBlock,
@@ -25,6 +24,7 @@ from setlearn.networks.attention import (
     SampleGrid,
 )
 from setlearn.networks.copy_head import CopyHead, Spans
+from setlearn.networks.histories import GrowingHistory, TreeHistory
 from setlearn.networks.input_attention import (
     N_OCCURRENCES,
     N_PAIR_RELATIONS,
@@ -323,13 +323,13 @@ class TransformerNetwork(SequenceNetwork):
                 choice = memory.choice.index_select(0, sample[nodes])
                 runs[nodes] = extend_runs(above, choice, token[nodes], first=number == 0)
         grid = SampleGrid(sample, len(memory.choice))
-        history = _TreeHistory(torch.from_numpy(_paths(trie)).to(device), grid, memory.bias)
+        history = TreeHistory(trie, grid, memory.bias)
         return self._decode(memory, grid, history, token, depth, runs)
 
     def _step(
         self, memory: _Memory, sample: Tensor, past: list[Tensor], runs: Tensor, token: Tensor
     ) -> tuple[Tensor, State]:
-        history = _GrowingHistory(past)
+        history = GrowingHistory(past)
         depth = torch.full_like(token, past[0].shape[1])
         grid = SampleGrid(sample, len(memory.choice))
         logits = self._decode(memory, grid, history, token, depth, runs)
@@ -376,46 +376,3 @@ def _first_distance_biases(heads: int) -> Tensor:
         if head % 4 < 3:
             biases[head, FARTHEST + (1, -1, 0)[head % 4]] = 3 / BIAS_UNIT
     return biases
-
-
-class _TreeHistory:
-    """The prefixes of whole trees, which are scored together with the prefixes above them."""
-
-    def __init__(self, paths: Tensor, grid: SampleGrid, like: Tensor) -> None:
-        self.grid = grid
-        n_slots = grid.n_slots
-        node = torch.arange(len(paths), device=paths.device)[:, None].expand_as(paths)
-        above = grid.slot[paths[paths >= 0]] % n_slots
-        bias = like.new_full((grid.n_samples * n_slots * n_slots,), MASKED)
-        bias[grid.slot[node[paths >= 0]] * n_slots + above] = 0
-        self.bias = bias.view(grid.n_samples, 1, n_slots, n_slots)
-
-    def attend(self, attention: Attention, layer: int, x: Tensor) -> Tensor:
-        """Attend within the tree of each sample."""
-        key_value = self.grid.arrange(attention.key_value(x))
-        return self.grid.flatten(attention(self.grid.arrange(x), key_value, self.bias))
-
-
-class _GrowingHistory:
-    """Prefixes that grow token by token: the keys and values of all steps so far."""
-
-    def __init__(self, past: list[Tensor]) -> None:
-        self.past = past  # one per layer: (n, tokens before, 2d)
-        self.grown: list[Tensor] = []
-
-    def attend(self, attention: Attention, layer: int, x: Tensor) -> Tensor:
-        """Attend to the steps before and to this one."""
-        path = torch.cat([self.past[layer], attention.key_value(x)[:, None]], dim=1)
-        self.grown.append(path)
-        attended: Tensor = attention(x[:, None], path, path.new_zeros(1, 1, 1, path.shape[1]))
-        return attended[:, 0]
-
-
-def _paths(trie: Trie) -> IntArray:
-    """For each node the nodes from itself up to its root, (n, longest), then -1."""
-    paths = np.full((len(trie), int(trie.depth.max(initial=0)) + 1), -1, dtype=np.int64)
-    node = np.arange(len(trie))
-    for column in range(paths.shape[1]):
-        paths[:, column] = node
-        node = np.where(node < 0, -1, trie.parent[node])
-    return paths

@@ -5,19 +5,19 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
 from setlearn.errors import ParameterError
-from setlearn.nodes import FloatArray, IntArray
+from setlearn.nodes import ExampleSets, FloatArray, IntArray
 from setlearn.ordering import canonical_rank
 from setlearn.parameter_checks import check_count
 from setlearn.savable import savable
-from setlearn.scorers.analogy_evidence import Applied, Evidence, Samples
+from setlearn.scorers.analogy_evidence import Evidence, Samples
+from setlearn.scorers.applied_operations import Applied, Made
 from setlearn.scorers.candidates import Candidate
 from setlearn.scorers.edit_operations import Add, Layout, Numbers, Operation
 from setlearn.scorers.evidence_weights import learned_weights
@@ -26,7 +26,6 @@ from setlearn.scorers.listing import ListingScorer
 from setlearn.scorers.operation_learning import learn_operations
 from setlearn.scorers.substitution import Substitution
 from setlearn.scorers.token_roles import TokenRoles
-from setlearn.sequence_lists import ExampleSets
 from setlearn.trie import END, Trie
 
 __all__ = ["AnalogyScorer"]
@@ -47,9 +46,6 @@ MOST_HELD_OUT = 1600
 """Samples on which the weights of evidence are learned."""
 
 DECIMALS = 10
-
-Made: TypeAlias = dict[Numbers, list[tuple[int, Numbers | None]]]
-"""Candidates, each with the operations that lead to it and the tokens that these drop."""
 
 LEAST_SHARE, MOST_IMPROBABLE = 1e-3, 10
 """Candidates that are so many times less probable than the best one are left out, unless an input
@@ -177,12 +173,11 @@ class AnalogyScorer(ListingScorer):
         """
         inputs = self._numbered(self._token_lists(X))
         sets: list[dict[frozenset[Numbers], float]] = [{} for _ in inputs]
-        for part in self._applied(self.evidence_, inputs, self._keys(inputs)):
-            sequences = part.sequences()
-            for row, candidates, share in self.evidence_.whole_sets(part.keys, part.applied):
+        for first, keys, _, applied in self._applied(self.evidence_, inputs, self._keys(inputs)):
+            for row, candidates, share in self.evidence_.whole_sets(keys, applied):
                 # The empty sequence stands for the empty set.
-                elements = frozenset(sequences[k] for k in candidates if sequences[k])
-                of_input = sets[part.first + row]
+                elements = frozenset(sequence for sequence in candidates if sequence)
+                of_input = sets[first + row]
                 of_input[elements] = of_input.get(elements, 0.0) + share
         return list(sets)
 
@@ -290,15 +285,18 @@ class AnalogyScorer(ListingScorer):
 
         Yields the numbers of the inputs, the candidates, and an array (n_candidates, n_kinds).
         """
-        for part in self._applied(evidence, inputs, keys):
-            samples = [part.first + k for k, made in enumerate(part.made) for _ in made]
-            features = evidence.features(part.keys, part.scores, part.applied)
-            yield samples, part.sequences(), features
+        for first, of_batch, scores, applied in self._applied(evidence, inputs, keys):
+            samples = (first + applied.row[applied.first]).tolist()
+            yield samples, applied.candidates, evidence.features(of_batch, scores, applied)
 
     def _applied(
         self, evidence: Evidence, inputs: Sequence[Numbers], keys: Sequence[InputKeys]
-    ) -> Iterator[_Batch]:
-        """Apply the most promising operations to inputs, batch by batch."""
+    ) -> Iterator[tuple[int, Sequence[InputKeys], list[FloatArray], Applied]]:
+        """Apply the most promising operations to inputs, batch by batch.
+
+        Yields the number of the first input, the keys of the inputs, the scores of all operations,
+        and what was applied.
+        """
         most = self.max_candidates or max(PER_ELEMENT * self.largest_, LEAST_CANDIDATES)
         size = max(SCORES_TOGETHER // max(len(self.operations_), 1), BATCH)
         for first in range(0, len(inputs), size):
@@ -307,8 +305,7 @@ class AnalogyScorer(ListingScorer):
             best = np.argsort(-evidence.rough(scores), axis=1, kind="stable")[:, : 2 * most]
             made = [self._made(row, x, most) for row, x in zip(best, batch, strict=True)]
             if any(made):
-                applied = Applied.of([by_sequence.values() for by_sequence in made])
-                yield _Batch(first, of_batch, scores, made, applied)
+                yield first, of_batch, scores, Applied.of(made)
 
     def _made(self, operations: IntArray, x: Numbers, most: int) -> Made:
         """The results of operations, each with the operations that lead to it, the best first."""
@@ -325,21 +322,6 @@ class AnalogyScorer(ListingScorer):
             if len(made) == most:
                 break
         return made
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Batch:
-    """Operations applied to some inputs."""
-
-    first: int  # the number of the first input
-    keys: Sequence[InputKeys]
-    scores: list[FloatArray]  # of all operations
-    made: list[Made]  # one per input
-    applied: Applied
-
-    def sequences(self) -> list[Numbers]:
-        """The candidates, input by input."""
-        return [sequence for by_sequence in self.made for sequence in by_sequence]
 
 
 def _probable(candidates: list[Candidate]) -> list[Candidate]:

@@ -6,7 +6,7 @@ input has in common with training samples (`input_keys`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,16 +14,16 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 
-from setlearn.nodes import BoolArray, FloatArray, IntArray
+from setlearn.nodes import FloatArray, IntArray
 from setlearn.savable import savable
+from setlearn.scorers.applied_operations import Applied
 from setlearn.scorers.edit_operations import Numbers
-from setlearn.scorers.input_keys import InputKeys, Keys, drop_key, find, known_levels
+from setlearn.scorers.input_keys import InputKeys, Keys, find, known_levels
 from setlearn.scorers.paradigms import Paradigms
 from setlearn.scorers.substitution import N_KINDS, Substitution
 from setlearn.scorers.token_roles import N_ROLE_KINDS, TokenRoles
 
 __all__ = [
-    "Applied",
     "Backoff",
     "Evidence",
     "Ridge",
@@ -203,44 +203,6 @@ class Samples:
         return weights
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Applied:
-    """Operations that were applied to a batch of inputs, by the candidate that they lead to."""
-
-    row: IntArray  # (k,) the input of each operation, ascending
-    operation: IntArray  # (k,)
-    key: IntArray  # (k,) its `drop_key`
-    is_constant: BoolArray  # (k,) whether it copies nothing
-    first: IntArray  # (n_candidates,) where the operations of each candidate begin
-
-    @classmethod
-    def of(cls, made: Sequence[Collection[Sequence[tuple[int, Numbers | None]]]]) -> Applied:
-        """Put them into arrays.
-
-        Parameters
-        ----------
-        made : one collection of sequences of pairs for each input
-            For each candidate, the operations that lead to it, with the tokens that each drops
-            (None for a constant).
-
-        Returns
-        -------
-        Applied
-        """
-        groups = [group for of_input in made for group in of_input]
-        size = np.array([len(group) for group in groups], dtype=np.intp)
-        row = [k for k, of_input in enumerate(made) for group in of_input for _ in group]
-        pairs = [pair for group in groups for pair in group]
-        key = {pair: drop_key(*pair) for pair in set(pairs)}  # most occur many times
-        return cls(
-            np.array(row, dtype=np.intp),
-            np.array([index for index, _ in pairs], dtype=np.intp),
-            np.array([key[pair] for pair in pairs], dtype=np.uint64),
-            np.array([dropped is None for _, dropped in pairs], dtype=bool),
-            np.cumsum(size) - size,
-        )
-
-
 @savable()
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
@@ -372,8 +334,8 @@ class Evidence:
 
     def whole_sets(
         self, keys: Sequence[InputKeys], applied: Applied
-    ) -> Iterator[tuple[int, list[int], float]]:
-        """What samples do whose operations all apply: candidates, as a set.
+    ) -> Iterator[tuple[int, list[Numbers], float]]:
+        """What samples do whose operations all apply.
 
         Parameters
         ----------
@@ -384,14 +346,14 @@ class Evidence:
         ------
         row : int
             The input.
-        candidates : list of int
+        candidates : list of Numbers
+            What it would have.
         share : float
             The share of such samples among those with the same ending.
         """
         endings = [key.chains[0] for key in keys]
         for row, places, share in self.paradigms.whole(endings, applied.row, applied.key):
-            candidates = np.searchsorted(applied.first, places, side="right") - 1
-            yield row, candidates.tolist(), share
+            yield row, [applied.result_of(place) for place in places], share
 
     @property
     def _rare(self) -> int:

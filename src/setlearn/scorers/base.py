@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Protocol, Self, runtime_checkable
 
@@ -11,9 +11,9 @@ import numpy as np
 
 from setlearn.copied_tokens import stand_ins_of
 from setlearn.errors import DataError
-from setlearn.nodes import BoolArray, FloatArray, IntArray, Nodes, Step, joined_nodes
+from setlearn.nodes import BoolArray, ExampleSets, FloatArray, IntArray, Nodes, Step, joined_nodes
 from setlearn.savable import savable
-from setlearn.sequence_lists import ExampleSets
+from setlearn.sequence_lists import check_example_sets
 from setlearn.trie import Trie
 from setlearn.vocabulary import Vocabulary
 
@@ -44,7 +44,7 @@ class Scorer(Protocol):
         Lists all sequences that are possible for each input. A mixture then never asks for the
         probability of others.
     ``example_sets(X)``
-        Lists whole sets that each input may have, as `setlearn.sequence_lists.ExampleSets`.
+        Lists whole sets that each input may have, as `setlearn.nodes.ExampleSets`.
         ``ExpectedF(joint=True)`` takes from them which sequences occur together.
     ``copies_tokens``
         True if the scorer copies tokens of its input, also those that training has not seen. If
@@ -182,15 +182,12 @@ class TokenScorer(ABC):
         return False
 
     def example_sets(self, X: Any) -> list[ExampleSets]:
-        """Whole sets that each input of a batch may have, if it ``gives_examples``."""
+        """Whole sets that each input of a batch may have; none unless it ``gives_examples``."""
         return [{} for _ in range(len(X))]
 
     def start_with_examples(self, X: Any) -> Step:
-        """Score the roots, and add whole sets to the step if any are known."""
-        step = self.start(X)
-        if not self.gives_examples:
-            return step
-        return replace(step, example_sets=self.example_sets(X))
+        """Score the roots, and add whole sets to the step."""
+        return replace(self.start(X), example_sets=self.example_sets(X))
 
     @abstractmethod
     def advance(self, step: Step, parent: IntArray, token: IntArray) -> Step:
@@ -315,19 +312,16 @@ class InjectedScorer(TokenScorer):
 
     @property
     def gives_examples(self) -> bool:
-        """Whether the scorer has whole sets."""
+        """Whether the scorer has the method."""
         return hasattr(self.scorer, "example_sets")
 
     def example_sets(self, X: Any) -> list[ExampleSets]:
         """Those of the scorer, checked."""
-        answer = self.scorer.example_sets(X)  # type: ignore[attr-defined]
-        problem = _problem_in(answer, len(X))
-        if problem:
-            raise DataError(
-                f"{type(self.scorer).__name__}.example_sets must return one dict per input, from "
-                f"frozensets of tuples of choices to weights of 0 or more, got {problem}"
-            )
-        return list(answer)
+        if not self.gives_examples:
+            return super().example_sets(X)
+        sets = self.scorer.example_sets(X)  # type: ignore[attr-defined]  # it has: see above
+        check_example_sets(sets, len(X), type(self.scorer).__name__)
+        return list(sets)
 
     def batches(self, X: Any, most: int = MOST_IN_A_BATCH) -> Iterator[tuple[IntArray, Any]]:
         """Slices of X, with as many features as in training."""
@@ -415,19 +409,3 @@ class InjectedScorer(TokenScorer):
                 "into probabilities, for example with a softmax"
             )
         return np.clip(values, 0, 1)
-
-
-def _problem_in(example_sets: Any, n_inputs: int) -> str:
-    """What is wrong with the whole sets of a scorer; empty if nothing is."""
-    if not isinstance(example_sets, list | tuple) or len(example_sets) != n_inputs:
-        return f"{example_sets!r:.60} for {n_inputs} input(s)"
-    for sets in example_sets:
-        if not isinstance(sets, Mapping):
-            return f"{sets!r:.60} for an input"
-        for elements, weight in sets.items():
-            is_set = isinstance(elements, frozenset) and all(
-                isinstance(y, tuple) and y and all(isinstance(k, int) for k in y) for y in elements
-            )
-            if not is_set or not isinstance(weight, int | float) or not 0 <= weight < np.inf:
-                return f"{elements!r:.60} with the weight {weight!r:.20}"
-    return ""

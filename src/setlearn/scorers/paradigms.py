@@ -98,7 +98,7 @@ class Paradigms:
             nan where no paradigm applies to the input.
         """
         place, known = find(self.steps, steps)
-        share = self.of_inputs(chains, row[known], place[known])
+        share = self._of_inputs(chains, row[known], place[known])
         shares = np.zeros(len(steps))
         shares[known] = (self.has.T @ share.T)[place[known], row[known]]
         shares[(share == 0).all(axis=1)[row]] = np.nan
@@ -123,7 +123,7 @@ class Paradigms:
             Its share among samples with the same keys whose paradigms apply.
         """
         place, known = find(self.steps, steps)
-        share = self.of_inputs(chains, row[known], place[known])
+        share = self._of_inputs(chains, row[known], place[known])
         given: list[dict[int, int]] = [{} for _ in chains]
         for k in np.flatnonzero(known).tolist():
             given[row[k]][int(place[k])] = k
@@ -134,22 +134,10 @@ class Paradigms:
                 places = [given[number][step] for step in own.tolist()]
                 yield number, places, float(share[number, paradigm])
 
-    def of_inputs(self, chains: Sequence[Keys], row: IntArray, place: IntArray) -> FloatArray:
-        """The share of each paradigm among samples with the same keys whose paradigms apply.
+    def _of_inputs(self, chains: Sequence[Keys], row: IntArray, place: IntArray) -> FloatArray:
+        """The share of each paradigm for each input, (n_inputs, n_paradigms); 0 if it cannot apply.
 
-        Parameters
-        ----------
-        chains : sequence of Keys
-            The keys of some inputs.
-        row : array of int, shape (k,)
-            The input that each step can be done with.
-        place : array of int, shape (k,)
-            The place of each step in ``steps``.
-
-        Returns
-        -------
-        array of shape (n_inputs, n_paradigms)
-            0 where a paradigm does not apply.
+        ``place`` says where in ``steps`` each step is that can be done.
         """
         possible = np.zeros((len(self.steps), len(chains)))
         possible[place, row] = 1.0
