@@ -29,8 +29,9 @@ def labelled(column, values, *, kind=None, text=None):
     return Case(lambda: plan.fit(rows, model), rows[:3], [{"sun"}, (), ()])
 
 
-def spelled(inputs, elements, tokens):
-    rows = [{"x": x, "y": y} for x, y in zip(inputs, elements, strict=True)]
+def spelled(inputs, elements, tokens, **others):
+    columns = {"x": inputs, **others, "y": elements}
+    rows = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
     plan = plan_records(rows, target="y", task="sequences", tokens=tokens)
     model = SequenceSetGenerator(
         LSTM(4, 4, 4),
@@ -54,5 +55,6 @@ CASES = {
     "token lists": partial(labelled, "x", [text.split() for text in TEXTS]),
     "characters": partial(spelled, WORDS, [[x, x[::-1]] for x in WORDS], "char"),
     "lists of words": partial(spelled, TEXTS, [[text] for text in TEXTS], "word"),
+    "joined texts": partial(spelled, WORDS, [[x] for x in WORDS], "char", z=["u", "v"] * 12),
     "tuples": partial(spelled, [list(x) for x in WORDS], [[list(x)] for x in WORDS], None),
 }

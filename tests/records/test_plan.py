@@ -66,6 +66,17 @@ def test_a_category_is_a_text_to_a_sequence_model():
     assert plan_records(rows).notes[-1] == "word: text (by characters)"
 
 
+def test_several_texts_are_one_to_a_sequence_model():
+    tenses = ["V;PST", "V;PRS"] * 2
+    plan = plan_records(rows_of(lemma=WORDS, tense=tenses, y=FORMS))
+    assert plan.notes[-3:] == (
+        "inputs: joined into one text, in this order: lemma, tense",
+        "lemma: text (by characters)",
+        "tense: text (by characters)",
+    )
+    assert plan.tokens == ("char", "char")
+
+
 @pytest.mark.parametrize(
     ("columns", "named"),
     [
@@ -73,8 +84,8 @@ def test_a_category_is_a_text_to_a_sequence_model():
         ({"a": [{"k": k} for k in (5, 3, 7, 8)]}, r"a \(bag\)"),
     ],
 )
-def test_a_sequence_model_reads_one_text_or_numbers(columns, named):
-    with pytest.raises(DataError, match=rf"reads one text, .* but the inputs are {named};"):
+def test_a_sequence_model_reads_texts_or_numbers(columns, named):
+    with pytest.raises(DataError, match=rf"reads texts, .* but the inputs are {named};"):
         plan_records(rows_of(**columns, y=FORMS))
 
 

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from setlearn.errors import DataError
 from setlearn.files import Row
-from setlearn.records import Column, FeatureReader, TextReader
+from setlearn.records import Column, FeatureReader, JoinedTextReader, TextReader
 from tests.records.table import rows_of
 
 
@@ -97,6 +97,12 @@ def test_sequence_models_read_texts_or_tokens():
     assert TextReader(Column("c", "text")).read(rows_of(c=["ab", None, 7])) == ["ab", "", "7"]
     read = TextReader(Column("c", "tokens")).read(rows_of(c=[["a", 1], None, "x y"]))
     assert read == [["a", "1"], [], ["x", "y"]]
+
+
+def test_joined_texts_keep_the_places_of_missing_ones():
+    reader = JoinedTextReader((Column("a", "text"), Column("b", "text")))
+    rows = rows_of(a=["go", None, "go", None], b=["past", "past", None, None])
+    assert reader.read(rows) == ["go past", " past", "go ", " "]
 
 
 @pytest.mark.parametrize(

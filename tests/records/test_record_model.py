@@ -260,3 +260,21 @@ class TestModelsWithoutColumns:
 
 def test_names_of_columns_are_strings():
     assert as_rows([{0: 1.5}]) == [Row("record 0", {"0": 1.5})]
+
+
+def test_lemmas_and_tenses_to_forms():
+    """A file of inflected forms as people have it: one column each for lemma, tense and form."""
+    stems = ["walk", "talk", "jump", "kick", "melt", "rain", "snow", "lick", "bark", "yell"] * 2
+    endings = {"V;PST": "ed", "V;PRS": "s"}
+    tenses = ["V;PST"] * 10 + ["V;PRS"] * 10
+    forms = [stem + endings[tense] for stem, tense in zip(stems, tenses, strict=True)]
+    rows = rows_of(lemma=stems, tense=tenses, form=forms)
+    plan = plan_records(rows, target="form", task="sequences")
+    model = plan.fit(rows, SequenceSetGenerator("analogy", tokens=plan.tokens, random_state=0))
+    asked = [{"lemma": "milk", "tense": tense} for tense in endings]
+    assert model.predict(asked) == [{"milked"}, {"milks"}]
+    assert model.input_layout().names == ["lemma", "tense"]
+    with pytest.raises(DataError, match="there is no column 'tense'"):
+        model.predict([{"lemma": "milk"}])
+    with pytest.raises(KindError, match="pass a dict with the columns lemma, tense"):
+        model.predict(["milk V;PST"])

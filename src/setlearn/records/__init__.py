@@ -6,7 +6,13 @@ from setlearn.records.column_guesses import guess_columns
 from setlearn.records.columns import Column, as_rows
 from setlearn.records.model import RecordModel, reading_x, record_model_for
 from setlearn.records.plan import RecordPlan, plan_records, plan_to_continue
-from setlearn.records.readers import FeatureReader, RecordReader, TextFeatures, TextReader
+from setlearn.records.readers import (
+    FeatureReader,
+    JoinedTextReader,
+    RecordReader,
+    TextFeatures,
+    TextReader,
+)
 from setlearn.records.target_guesses import guess_targets
 from setlearn.records.targets import TargetReader
 from setlearn.token_guesses import TokenSplit
@@ -15,6 +21,7 @@ __all__ = [
     "KINDS",
     "Column",
     "FeatureReader",
+    "JoinedTextReader",
     "Kind",
     "RecordModel",
     "RecordPlan",

@@ -24,7 +24,13 @@ from setlearn.files import Row
 from setlearn.nodes import Mask, Nodes
 from setlearn.records.cells import as_number, guess_kind
 from setlearn.records.columns import Column, as_rows, join_names, matching_columns
-from setlearn.records.readers import FeatureReader, NumericEncoder, RecordReader, TextReader
+from setlearn.records.readers import (
+    FeatureReader,
+    JoinedTextReader,
+    NumericEncoder,
+    RecordReader,
+    TextReader,
+)
 from setlearn.records.target_guesses import USUAL_NAMES
 from setlearn.records.targets import USUAL_SEPARATOR, TargetReader
 from setlearn.rules import Rule
@@ -38,7 +44,7 @@ USUAL_INPUT = "x"
 @savable(
     is_model=True,
     parts={
-        "reader": (FeatureReader, TextReader),
+        "reader": (FeatureReader, TextReader, JoinedTextReader),
         "targets": (TargetReader,),
         "model": (
             "setlearn.estimators.set_classifier:SetClassifier",
@@ -56,7 +62,7 @@ class RecordModel(SetPredictor):
 
     Attributes
     ----------
-    reader : FeatureReader or TextReader
+    reader : FeatureReader, TextReader or JoinedTextReader
         Turns records into the model's inputs.
     targets : TargetReader
         Reads the sets of records.

@@ -16,7 +16,13 @@ from setlearn.records.cells import Kind
 from setlearn.records.column_guesses import guess_columns, sampled_rows
 from setlearn.records.columns import Column, as_rows, column_notes, read_columns
 from setlearn.records.model import RecordModel
-from setlearn.records.readers import FeatureReader, RecordReader, TextFeatures, TextReader
+from setlearn.records.readers import (
+    FeatureReader,
+    JoinedTextReader,
+    RecordReader,
+    TextFeatures,
+    TextReader,
+)
 from setlearn.records.target_guesses import guess_targets
 from setlearn.records.targets import TargetReader
 from setlearn.token_guesses import TokenSplit, are_spaced, guess_tokens, split_remark
@@ -48,7 +54,7 @@ class RecordPlan:
         For sequences: how inputs and elements are split. Pass it to `SequenceSetGenerator`.
     notes : tuple of str
         What was decided, one line per decision.
-    reader : FeatureReader or TextReader, optional
+    reader : FeatureReader, TextReader or JoinedTextReader, optional
         What reads the inputs, if it is known already.
 
     Examples
@@ -122,7 +128,7 @@ class RecordPlan:
             return self.reader
         # Only plans for sequences have tokens.
         if self.tokens is not None and self.inputs[0].kind in ("text", "tokens"):
-            return TextReader(self.inputs[0])
+            return _text_reader(self.inputs)
         return FeatureReader.fit(rows, self.inputs, self.text)
 
 
@@ -269,12 +275,15 @@ def _plan_for_sequences(
     sampled = [rows[k] for k in sampled_rows(len(rows))]
     sets = [targets.read(row) for row in sampled]
     texts: list[Any] = [None] * len(sampled)
-    for column in text_columns:  # at most one
-        texts = [cell.text_or_empty() or None for cell in column.cells(sampled)]
+    if text_columns:
+        texts = [text.strip() or None for text in _text_reader(text_columns).read(sampled)]
     guessed = guess_tokens(texts, sets)
     input_split, element_split = given[0] or guessed[0] or "char", given[1] or guessed[1] or "char"
     remarks = {column.name: split_remark(input_split) for column in text_columns}
     notes = [f"elements: {split_remark(element_split)}"] if guessed[1] else []
+    if len(text_columns) > 1:
+        names = ", ".join(column.name for column in text_columns)
+        notes.append(f"inputs: joined into one text, in this order: {names}")
     return TextPlan(_with_remarks(columns, remarks), {}, (input_split, element_split), notes)
 
 
@@ -302,19 +311,23 @@ def _texts(rows: Sequence[Row], column: Column) -> list[str]:
 
 
 def _readable_as_sequences(columns: Columns) -> Columns:
-    """Check that a sequence model can read the columns; a single category is read as a text."""
+    """Check that a sequence model can read the columns; categories are read as texts."""
     inputs = read_columns(columns)
-    if all(column.kind in ("number", "vector") for column in inputs):
+    kinds = {column.kind for column in inputs}
+    if kinds <= {"number", "vector"} or (len(inputs) == 1 and kinds <= {"tokens"}):
         return columns
-    if len(inputs) == 1 and inputs[0].kind != "bag":
-        kind: Kind = "tokens" if inputs[0].kind == "tokens" else "text"
-        return tuple(replace(c, kind=kind) if c is inputs[0] else c for c in columns)
+    if kinds <= {"text", "category"}:
+        return tuple(replace(c, kind="text") if c in inputs else c for c in columns)
     names = ", ".join(f"{column.name} ({column.kind})" for column in inputs)
     raise DataError(
-        "a model of sequences reads one text, one list of tokens, or only numbers and vectors, "
+        "a model of sequences reads texts, one list of tokens, or only numbers and vectors, "
         f"but the inputs are {names}; name fewer inputs, or choose the task labels",
         advice={"inputs": None, "task": "labels"},
     )
+
+
+def _text_reader(columns: Sequence[Column]) -> TextReader | JoinedTextReader:
+    return TextReader(columns[0]) if len(columns) == 1 else JoinedTextReader(tuple(columns))
 
 
 def _with_remarks(columns: Columns, remarks: Mapping[str, str]) -> Columns:

@@ -23,6 +23,7 @@ from setlearn.savable import savable
 __all__ = [
     "Encoder",
     "FeatureReader",
+    "JoinedTextReader",
     "KeyEncoder",
     "NumericEncoder",
     "RecordReader",
@@ -286,7 +287,27 @@ class TextReader:
         return [cell.text_or_empty() for cell in cells]
 
 
-RecordReader: TypeAlias = FeatureReader | TextReader
+@savable()
+@dataclass(frozen=True, slots=True, eq=False)
+class JoinedTextReader:
+    """Reads several columns as one text, with a space between them.
+
+    Examples
+    --------
+    >>> reader = JoinedTextReader((Column("lemma", "text"), Column("tense", "text")))
+    >>> reader.read([Row("", {"lemma": "go", "tense": "past"})])
+    ['go past']
+    """
+
+    columns: tuple[Column, ...]
+
+    def read(self, rows: Sequence[Row]) -> list[str]:
+        """Return the text of each row; a missing value is empty, but its space stays."""
+        texts = [[cell.text_or_empty() for cell in column.cells(rows)] for column in self.columns]
+        return list(map(" ".join, zip(*texts, strict=True)))
+
+
+RecordReader: TypeAlias = FeatureReader | TextReader | JoinedTextReader
 
 
 def _fit_encoder(rows: Sequence[Row], column: Column, text: Mapping[str, TextFeatures]) -> Encoder:
