@@ -52,6 +52,21 @@ CITIES = {
     "salt lake city": {"salt laker"},
     "hong kong": {"hong konger", "hong kongers"},
 }
+TENSES = {
+    stem: {f"has {stem}ed", f"had {stem}ed"}
+    for stem in ["walk", "jump", "kick", "melt", "rain", "snow", "lick", "bark", "yell"]
+}
+NAMES = {
+    "ruda named kolo bip": {"kolo"},
+    "fema tuni named zark": {"zark"},
+    "named woru dubi sen": {"woru"},
+    "hila mopp named dref": {"dref"},
+}
+ADDRESSES = {
+    "Ruda wrote to kim@ab.org on Friday.": {"kim@ab.org"},
+    "For Bela, lu@cde.com is wrong!": {"lu@cde.com"},
+    "The page of zoe@f.net moved.": {"zoe@f.net"},
+}
 LETTERS = {"p a q b": {"p q", "a b"}, "q c": {"q", "c"}}
 
 
@@ -68,6 +83,9 @@ LETTERS = {"p a q b": {"p q", "a b"}, "q c": {"q", "c"}}
         (SPANS, ("word", "word")),
         (CITIES, ("char", "char")),
         (LETTERS, ("word", "word")),
+        (TENSES, ("char", "char")),
+        (NAMES, ("word", "word")),
+        (ADDRESSES, ("word", "word")),
         ({"a b": set(), "b a": set()}, ("word", None)),
         ({(1, 2): {(3,)}}, (None, None)),
         ({("a", "b"): {"x y", "y x"}}, (None, "word")),

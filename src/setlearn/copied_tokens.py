@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from setlearn.ordering import canonical_rank
@@ -19,8 +21,8 @@ LEAST_COPIED = 0.2
 MOST_STAND_INS = 16
 
 MOST_ADDED = 500
-"""Tokens of inputs that become choices although no training sequence has them. There may also be as
-many of them as the sequences have tokens."""
+"""Tokens of inputs that become choices although no training sequence has them, the most frequent
+ones. There may also be as many of them as the sequences have tokens."""
 
 
 def with_input_tokens(
@@ -30,8 +32,8 @@ def with_input_tokens(
 
     There are stand-ins if a fair share of the tokens of sequences also occurs in their own inputs:
     as many as an input has different tokens at most, but not more than 16. Then tokens that only
-    inputs have become choices too, since they may be copied from the next input, unless they are
-    too many.
+    inputs have become choices too, since they may be copied from the next input. If they are too
+    many, the rare ones have stand-ins, as tokens that training has not seen.
 
     Parameters
     ----------
@@ -64,9 +66,10 @@ def with_input_tokens(
     n_stand_ins = 0
     if can_copy and _share_of_copied(vocabulary, inputs, sets) >= LEAST_COPIED:
         n_stand_ins = min(max(map(len, inputs)), MOST_STAND_INS)
-        extended = vocabulary.extended(seen)
-        if extended.n_choices - vocabulary.n_choices <= max(MOST_ADDED, len(vocabulary.tokens)):
-            vocabulary = extended
+        count = Counter(chain.from_iterable(inputs))
+        others = seen.difference(vocabulary.tokens)
+        frequent = sorted(others, key=lambda token: (-count[token], canonical_rank(token)))
+        vocabulary = vocabulary.extended(frequent[: max(MOST_ADDED, len(vocabulary.tokens))])
     known = InputTokens(tokeniser, tuple(sorted(seen, key=canonical_rank)), n_stand_ins)
     return replace(vocabulary, inputs=known)
 
@@ -109,7 +112,7 @@ def unseen_tokens(X: Any, vocabulary: Vocabulary) -> list[tuple[Hashable, ...]]:
 
 
 def stand_ins_of(X: Any, vocabulary: Vocabulary) -> list[StandIns]:
-    """Find the tokens of inputs that stand-ins stand for.
+    """Find the tokens of inputs that stand-ins stand for: those that are no choices.
 
     Parameters
     ----------
@@ -123,4 +126,9 @@ def stand_ins_of(X: Any, vocabulary: Vocabulary) -> list[StandIns]:
     """
     if vocabulary.n_stand_ins == 0:
         return [()] * len(X)
-    return [vocabulary.stand_ins(tokens) for tokens in unseen_tokens(X, vocabulary)]
+    assert vocabulary.inputs is not None  # else there are no stand-ins
+    choices = frozenset(vocabulary.tokens)
+    return [
+        vocabulary.stand_ins(tuple(dict.fromkeys(t for t in tokens if t not in choices)))
+        for tokens in token_lists(X, vocabulary.inputs.tokeniser)
+    ]

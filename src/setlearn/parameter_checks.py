@@ -8,7 +8,7 @@ import numpy as np
 
 from setlearn.errors import ParameterError
 
-__all__ = ["check_count", "check_counts", "check_share"]
+__all__ = ["check_count", "check_counts", "check_number", "check_share"]
 
 
 def check_count(name: str, value: object) -> None:
@@ -63,9 +63,30 @@ def check_share(name: str, value: object) -> None:
     ParameterError
         If it is anything else.
     """
-    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not is_number or not 0 <= float(value) < 1:  # type: ignore[arg-type]  # a number by now
+    if not _is_number(value) or not 0 <= float(value) < 1:  # type: ignore[arg-type]  # a number
         raise ParameterError(f"{name} must be a number in [0, 1), got {value!r}")
+
+
+def check_number(name: str, value: object) -> None:
+    """Raise unless the value is a number.
+
+    Parameters
+    ----------
+    name : str
+        The name of the parameter, for the message.
+    value : object
+
+    Raises
+    ------
+    ParameterError
+        If it is anything else.
+    """
+    if not _is_number(value):
+        raise ParameterError(f"{name} must be a number, got {value!r}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
 def _is_count(value: object) -> bool:

@@ -215,8 +215,12 @@ def sample_keys(X: Any) -> IntArray:
     -------
     array of int64, shape (n_samples,)
     """
+    # A long array prints as its ends only, hence as a list.
     coded = (
-        np.asarray(x, dtype=np.float64).tobytes() if is_numeric(X) else repr(x).encode() for x in X
+        np.asarray(x, dtype=np.float64).tobytes()
+        if is_numeric(X)
+        else repr(x.tolist() if isinstance(x, np.ndarray) else x).encode()
+        for x in X
     )
     digests = b"".join(hashlib.blake2b(sample, digest_size=8).digest() for sample in coded)
     return np.frombuffer(digests, dtype=">i8").astype(np.int64)

@@ -1,16 +1,30 @@
-"""Guesses from the data whether texts are sequences of words or of characters."""
+"""The ways to split texts into tokens, and guesses from the data which of them suits it."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["TokenSplit", "are_spaced", "guess_tokens", "split_phrase", "split_remark"]
+__all__ = [
+    "NAMED_SPLITS",
+    "TokenSplit",
+    "are_spaced",
+    "guess_tokens",
+    "split_phrase",
+    "split_remark",
+]
 
 TokenSplit: TypeAlias = Literal["char", "word", "text"]
 """How texts are split into tokens: by character, at white space, or into words and punctuation."""
+
+NAMED_SPLITS: Mapping[Any, Callable[[str], list[str]]] = {
+    "char": list,
+    "word": str.split,
+    "text": re.compile(r"\w+(?:[-'’]\w+)*|[^\w\s]").findall,
+}
 
 PUNCTUATION = ".,;:!?"
 
@@ -25,7 +39,7 @@ SHARE_SPACED = 0.1
 """If a smaller share of the texts has spaces, texts are not read by words."""
 
 SHARE_REPEATED = 0.75
-"""If a smaller share of all words are words seen at least twice, words are not tokens."""
+"""If a smaller share of all words also occurs in another sample, words are not tokens."""
 
 LONGEST_SYMBOLS = 2.5
 """Words that are shorter on average, such as phonemes, are symbols: words are tokens."""
@@ -44,10 +58,11 @@ def guess_tokens(
 ) -> tuple[TokenSplit | None, TokenSplit | None]:
     """Guess how inputs are split into tokens, and how elements are.
 
-    Texts with spaces are split into words if their words recur: then new texts consist of known
-    words. In sentences, punctuation is split off. Elements without spaces are spelled by
-    characters, unless the inputs have spaces and the elements are words of their inputs, or recur
-    as a whole.
+    Texts with spaces are split into words if their words recur in other samples: then new texts
+    consist of known words. In sentences, punctuation is split off. Elements without spaces are
+    spelled by characters, unless the inputs have spaces and the elements recur as a whole.
+    Inputs and elements are split into words if the elements consist of words of their inputs,
+    whether they recur or not.
 
     Parameters
     ----------
@@ -72,34 +87,27 @@ def guess_tokens(
     >>> guess_tokens(["Ed has a cup.", "Ed has a key."] * 2, [{"cup"}, {"key"}] * 2)
     ('text', 'word')
     """
-    of_inputs, of_elements = _guess(inputs := list(inputs), sets)
-    if of_inputs == "word" and _are_sentences([x for x in inputs if isinstance(x, str)]):
-        return "text", of_elements
-    return of_inputs, of_elements
-
-
-def _guess(
-    inputs: Sequence[Any], sets: Iterable[Any]
-) -> tuple[TokenSplit | None, TokenSplit | None]:
-    """Words or characters, for inputs and for elements."""
     samples = list(zip(inputs, sets, strict=False))
     samples = samples[:: -(-len(samples) // MOST_SAMPLED) or 1]
-    pairs = [(_words(x), [e for e in _members(y) if isinstance(e, str)]) for x, y in samples]
+    pairs = [(x, [e for e in _members(y) if isinstance(e, str)]) for x, y in samples]
     texts = [x for x, _ in samples if isinstance(x, str)]
-    counts = Counter(chain.from_iterable(elements for _, elements in pairs))
-    of_inputs = _split_of(texts)
-    of_elements = _split_of(sorted(counts))
-    if not texts or not counts or not are_spaced(texts):
-        return of_inputs, of_elements
-    if not are_spaced(sorted(counts)):
-        if _share(pairs, _is_inflected) >= SHARE_INFLECTED:
-            return "char", "char"
-        recurring = sum(count for count in counts.values() if count > 1)
-        if recurring >= SHARE_WHOLE * counts.total():
-            return "word", "word"
-    if of_inputs == "word" and _share(pairs, _is_in_input) >= SHARE_WHOLE:
-        return "word", "word"
-    return of_inputs, of_elements
+    elements = Counter(chain.from_iterable(elements for _, elements in pairs))
+    of_inputs = _split_of([[text] for text in texts])
+    of_elements = _split_of([elements for _, elements in pairs if elements])
+    words: TokenSplit = "text" if _are_sentences(texts) else "word"
+    if texts and elements and are_spaced(texts):
+        if not are_spaced(list(elements)):
+            # However inputs are split: "lamp" is no form of "lamp.", nor "a@b.org" one of "a".
+            if min(_share(pairs, s, _is_inflected) for s in (words, "word")) >= SHARE_INFLECTED:
+                return "char", "char"
+            recurring = sum(count for count in elements.values() if count > 1)
+            if recurring >= SHARE_WHOLE * elements.total():
+                return words, "word"
+        shares = {split: _share(pairs, split, _is_in_input) for split in (words, "word", "text")}
+        best = max(shares, key=lambda split: shares[split])  # the first, if several are
+        if shares[best] >= SHARE_WHOLE:
+            return best, "word"
+    return words if of_inputs == "word" else of_inputs, of_elements
 
 
 def are_spaced(texts: Sequence[str]) -> bool:
@@ -141,38 +149,50 @@ def split_phrase(of_inputs: object, of_elements: object) -> str:
     return ", ".join(f"{n} {split_remark(s)}" for n, s in splits.items() if s is not None)
 
 
-def _split_of(texts: Sequence[str]) -> TokenSplit | None:
-    """Words if the texts have spaces and their words repeat, or are symbols; else characters."""
+def _split_of(samples: Sequence[Sequence[str]]) -> TokenSplit | None:
+    """Words if the texts have spaces and their words recur, or are symbols; else characters.
+
+    ``samples`` holds the texts of each sample. A word recurs if another sample has it too.
+    """
+    texts = sorted(set(chain.from_iterable(samples)))
     if not texts:
         return None
     if not are_spaced(texts):
         return "char"
-    counts = Counter(word for text in texts for word in text.split())
-    repeated = sum(count for count in counts.values() if count > 1)
-    length = sum(len(word) * count for word, count in counts.items())
-    are_symbols = length < LONGEST_SYMBOLS * counts.total()
-    return "word" if are_symbols or repeated >= SHARE_REPEATED * counts.total() else "char"
+    words = [word for text in texts for word in text.split()]
+    counts = Counter(
+        chain.from_iterable({w for t in texts for w in t.split()} for texts in samples)
+    )
+    recurring = sum(count for count in counts.values() if count > 1)
+    are_symbols = sum(map(len, words)) < LONGEST_SYMBOLS * len(words)
+    return "word" if are_symbols or recurring >= SHARE_REPEATED * counts.total() else "char"
 
 
 def _are_sentences(texts: Sequence[str]) -> bool:
     """Whether words, rather than symbols, often end with punctuation."""
-    words = [word for text in texts[:MOST_SAMPLED] for word in text.split()]
+    words = [word for text in texts for word in text.split()]
     ends = sum(word[-1] in PUNCTUATION and word[0].isalpha() for word in words)
     length = sum(map(len, words))
     return length >= LONGEST_SYMBOLS * len(words) and ends >= SHARE_PUNCTUATED * len(words)
 
 
 def _share(
-    pairs: Sequence[tuple[set[str], list[str]]], holds: Callable[[str, set[str]], bool]
+    pairs: Sequence[tuple[Any, list[str]]],
+    split: TokenSplit,
+    holds: Callable[[str, set[str]], bool],
 ) -> float:
-    """The share of elements for which something holds, given the words of their input."""
-    answers = [holds(element, words) for words, elements in pairs for element in elements]
-    return sum(answers) / max(len(answers), 1)
+    """The share of elements for which something holds, given the tokens of their input."""
+    n_holding = n_elements = 0
+    for x, elements in pairs:
+        tokens = set(NAMED_SPLITS[split](x)) if isinstance(x, str) else set()
+        n_holding += sum(holds(element, tokens) for element in elements)
+        n_elements += len(elements)
+    return n_holding / max(n_elements, 1)
 
 
-def _is_in_input(element: str, words: set[str]) -> bool:
-    """Whether all words of an element are words of the input."""
-    return all(word in words for word in element.split())
+def _is_in_input(element: str, tokens: set[str]) -> bool:
+    """Whether all words of an element are tokens of the input."""
+    return all(word in tokens for word in element.split())
 
 
 def _is_inflected(element: str, words: set[str]) -> bool:
@@ -180,12 +200,6 @@ def _is_inflected(element: str, words: set[str]) -> bool:
     return element not in words and any(
         len(word) > 1 and element.startswith(word[: len(word) // 2 + 1]) for word in words
     )
-
-
-def _words(x: Any) -> set[str]:
-    """The words of a text, also without the punctuation around them."""
-    words = x.split() if isinstance(x, str) else []
-    return {*words, *(word.strip(PUNCTUATION) for word in words)}
 
 
 def _members(elements: Any) -> Iterable[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from setlearn.nodes import BoolArray, IntArray
 from setlearn.ordering import canonical_rank
 from setlearn.savable import savable
 from setlearn.set_reading import LabelSets, check_one_kind, read_sets_of_sequences
+from setlearn.token_guesses import NAMED_SPLITS
 from setlearn.trie import END, Sequences
 
 __all__ = ["InputTokens", "Split", "StandIns", "Tokeniser", "Vocabulary", "read_elements"]
@@ -23,12 +23,6 @@ __all__ = ["InputTokens", "Split", "StandIns", "Tokeniser", "Vocabulary", "read_
 Split: TypeAlias = Literal["char", "word", "text"] | Callable[[str], Sequence[str]]
 """How a text is split into tokens: by character, at white space, into words and punctuation marks,
 or by a function."""
-
-NAMED_SPLITS: dict[Any, Callable[[str], list[str]]] = {
-    "char": list,
-    "word": str.split,
-    "text": re.compile(r"\w+(?:[-'’]\w+)*|[^\w\s]").findall,
-}
 
 StandIns: TypeAlias = tuple[Hashable, ...]
 """The tokens of one input that its stand-ins stand for, in their order."""
@@ -78,7 +72,7 @@ class Tokeniser:
 @savable(names=("seen",))
 @dataclass(frozen=True, slots=True, eq=False)
 class InputTokens:
-    """The tokens that training has seen, and how many others of an input can be copied."""
+    """The tokens that training has seen, and how many of an input that are no choices it copies."""
 
     tokeniser: Tokeniser  # of inputs
     seen: tuple[Hashable, ...]  # in inputs or in sequences
@@ -91,7 +85,7 @@ class Vocabulary:
     """The choices for sets of sequences: the end symbol, then every token seen in training.
 
     After them come stand-ins, if training data show that tokens are copied. Each stands for one
-    token of the input at hand that training has not seen, in the order in which they occur there.
+    token of the input at hand that is no choice, in the order in which they occur there.
     An input with fewer such tokens does not have the other stand-ins. Methods that read or write
     sequences take the tokens behind the stand-ins of each input.
 
@@ -156,23 +150,23 @@ class Vocabulary:
 
     @property
     def n_stand_ins(self) -> int:
-        """How many tokens of an input that training has not seen can be copied."""
+        """How many tokens of an input that are no choices can be copied."""
         return 0 if self.inputs is None else self.inputs.n_stand_ins
 
-    def stand_ins(self, unseen: Sequence[Hashable]) -> StandIns:
+    def stand_ins(self, others: Sequence[Hashable]) -> StandIns:
         """Choose the tokens that stand-ins stand for.
 
         Parameters
         ----------
-        unseen : sequence of tokens
-            The different tokens of an input that training has not seen.
+        others : sequence of tokens
+            The different tokens of an input that are no choices.
 
         Returns
         -------
         tuple of tokens
             The first of those that can be tokens of a sequence.
         """
-        return tuple(filter(self._can_be_written, unseen))[: self.n_stand_ins]
+        return tuple(filter(self._can_be_written, others))[: self.n_stand_ins]
 
     def _can_be_written(self, token: Hashable) -> bool:
         """Whether a sequence with this token is split into the same tokens again."""

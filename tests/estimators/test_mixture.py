@@ -7,7 +7,7 @@ import pytest
 
 import setlearn
 from setlearn import SequenceSetGenerator
-from setlearn.errors import DataError, ParameterError, TruncationWarning
+from setlearn.errors import ConvergenceWarning, DataError, ParameterError, TruncationWarning
 from setlearn.estimators.mixture_scorer import MixtureScorer, doubt
 from setlearn.estimators.mixture_source import SuitedScorer, _Shape
 from setlearn.generate import Bounds
@@ -305,3 +305,24 @@ def test_repeated_samples_are_held_out_together():
     assert len(thrice.held_out_) == 3 * len(held_out) == 3 * len(once.held_out_)
     tests, _ = verbs(30, seed=1)
     assert thrice.predict(tests) == once.predict(tests)
+
+
+@pytest.mark.parametrize("network", ["ngrams", "trees"])
+def test_outputs_grow_with_their_inputs(network):
+    """Nothing is copied, and the inputs are up to twenty times as long as in training."""
+    letters = dict(zip("abcdefgh", "ABCDEFGH", strict=True))
+    X, _ = verbs(200)
+    X = ["".join(letter for letter in x if letter in letters) or "a" for x in X]
+    model = SequenceSetGenerator(network, random_state=0).fit(X, [{x.upper()} for x in X])
+    assert model.longest_input_ == max(map(len, X))
+    for n in (20, 150):
+        long = "abdeg" * (n // 5)
+        assert model.predict([long]) == [{long.upper()}]
+
+
+def test_a_network_that_had_too_little_time_is_warned_of_even_if_it_is_dropped():
+    X, Y = verbs(60)
+    training = Training(max_steps=2000, max_seconds=0.2)
+    model = SequenceSetGenerator(["analogy", SMALL], training=training, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="ended after 0 seconds.*--continue"):
+        model.fit(X, Y)

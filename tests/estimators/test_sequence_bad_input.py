@@ -52,6 +52,8 @@ class Broken:
         (["a"], [{"abc"}], {"rule": Margin([0.1, 0.2])}, ParameterError, "lam has 2 values"),
         (["a"], [{"a"}], {"training__checkpoint": "folder"}, ParameterError, "set random_state"),
         (["a"], [{"a"}], {"training": {"max_steps": 1}}, ParameterError, "training must be a"),
+        (["a"], [{"a"}], {"training__max_seconds": "5"}, ParameterError, "a number, got '5'"),
+        (list("abcdefgh"), [{"a"}] * 8, {"training__validation": 0.99}, ParameterError, "all 8"),
         (["a"], [{"a"}], {"network": WrongShapes()}, DataError, "logits of shape"),
         (["a"], [{"a"}], {"rule": "margin"}, ParameterError, "rule must be one of"),
         (["a"], [{"a"}], {"tokens": "syllable"}, ParameterError, "tokens must be"),

@@ -7,6 +7,7 @@ import pytest
 
 from setlearn import SequenceSetGenerator
 from setlearn.errors import DataError
+from setlearn.networks import Training, Transformer
 from tests.estimators.quick_networks import SMALL, steps
 
 
@@ -99,3 +100,18 @@ def test_inputs_may_come_from_a_generator():
     X, Y = ["ab", "cd"] * 6, [{"x"}, {"y"}] * 6
     model = SequenceSetGenerator(training=steps(60, validation=0), **SMALL)
     assert model.fit((x for x in X), iter(Y)).predict(iter(X[:2])) == [{"x"}, {"y"}]
+
+
+def test_long_arrays_of_tokens_are_told_apart():
+    """Printed, they all look alike."""
+    X = [np.array([*range(600), 600 + k, *range(600)]) for k in range(60)]
+    Y = [{(int(x[600]),)} for x in X]
+    model = SequenceSetGenerator("analogy", training=Training(validation=0.2), random_state=0)
+    assert len(model.fit(X, Y).held_out_) == 12
+
+
+def test_numbers_and_checkpoints(tmp_path):
+    X, Y = np.random.RandomState(0).rand(20, 3), [{"ab"}] * 20
+    training = Training(max_steps=4, checkpoint=tmp_path / "kept")
+    model = SequenceSetGenerator(Transformer(8, 2, 1), training=training, random_state=0)
+    assert len(model.fit(X, Y).predict(X)) == 20

@@ -2,6 +2,7 @@
 
 import random
 import warnings
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
@@ -209,3 +210,42 @@ def test_a_convolution_decides_on_scores_with_stand_ins():
     model = fitted(Transformer(width=16, encoder_layers=1), 100, rule=rule)
     quietly(model.predict, UNSEEN[:5])
     model.trace("xa")
+
+
+def names(n, seed):
+    """What follows the word "named" in texts of 2000 different words."""
+    words = ["".join(word) for word in product("bcdfg", "aeiou", "bcdfg", "aeiou", "lnrs")][:2000]
+    rng = random.Random(seed)
+    X, Y = [], []
+    for _ in range(n):
+        x = rng.choices(words, k=8)
+        place = rng.randint(0, 6)
+        X.append(" ".join([*x[:place], "named", *x[place:]]))
+        Y.append(frozenset({x[place]}))
+    return X, Y
+
+
+class TestRareTokens:
+    """Too many tokens of inputs to be choices: the rare ones are copied like unseen ones."""
+
+    @pytest.mark.filterwarnings("ignore::setlearn.errors.UnseenTokenWarning")
+    @pytest.mark.parametrize("network", ["analogy", Transformer(width=32, encoder_layers=1)])
+    def test_are_copied(self, network):
+        X, Y = names(300, 0)
+        training = Training(max_steps=400, learning_rate=5e-3, validation=0.1)
+        model = SequenceSetGenerator(network, tokens="word", training=training, random_state=0)
+        model.fit(X, Y)
+        choices, seen = {*model.vocabulary_.tokens}, {*model.vocabulary_.inputs.seen}
+        assert len(choices) < len(seen)
+        X, Y = names(60, 1)
+        rare = [k for k, y in enumerate(Y) if y <= seen and not y & choices]
+        assert len(rare) > 10
+        predicted = model.predict(X)
+        assert sum(predicted[k] == Y[k] for k in rare) >= 0.9 * len(rare)
+
+    def test_are_not_called_unseen(self):
+        X, Y = names(300, 0)
+        model = SequenceSetGenerator("analogy", tokens="word", random_state=0).fit(X, Y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", UnseenTokenWarning)
+            model.predict(X[:50])

@@ -154,3 +154,17 @@ def test_samples_are_held_out_even_if_none_were_before():
     assert len(model.held_out_) == 0
     model.set_params(warm_start=True).fit(X, Y)
     assert len(model.held_out_) == 10
+
+
+def test_a_dropped_network_is_trained_anew():
+    """One step makes no network worth keeping beside one that knows all the answers."""
+    forms = [{x, x + "s"} for x in X]
+    training = Training(max_steps=1, validation=0.3)
+    model = SequenceSetGenerator(
+        ["analogy", Transformer(16, 2, 1)], training=training, random_state=0
+    ).fit(X, forms)
+    held_out = model.held_out_
+    assert not any("network" in part for part in model.facts()["mixture"])
+    model.set_params(warm_start=True, training__max_steps=40).fit(X, forms)
+    assert model.history_[-1]["step"] == 40
+    np.testing.assert_array_equal(model.held_out_, held_out)

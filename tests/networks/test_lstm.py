@@ -27,7 +27,7 @@ def parts():
             .build(n_choices=vocabulary.n_choices, n_tokens=reader.n_tokens, n_features=0)
             .double()
         )
-    return network, reader.read(X), vocabulary.encode(Y)
+    return network, reader, vocabulary
 
 
 def test_the_sizes_are_the_papers(parts):
@@ -38,7 +38,8 @@ def test_the_sizes_are_the_papers(parts):
 
 
 def test_the_loss_on_trees_is_the_loss_on_one_row_a_sequence(parts):
-    network, inputs, sequences = parts
+    network, reader, vocabulary = parts
+    inputs, sequences = reader.read(X), vocabulary.encode(Y)
     trie = Trie.of(sequences, len(X))
     on_trees = sequence_loss(
         network.score_trie(encode_inputs(network, inputs, slice(None)), trie), trie
@@ -57,11 +58,12 @@ def test_the_loss_on_trees_is_the_loss_on_one_row_a_sequence(parts):
 
 
 def test_a_shared_prefix_is_scored_once_and_as_if_alone(parts):
-    network, inputs, sequences = parts
-    scorer, trie = SequenceScorer(LSTM(), None, None, network), Trie.of(sequences, len(X))
-    nodes = scorer.score_read_trees(inputs, trie)
+    network, reader, vocabulary = parts
+    scorer = SequenceScorer(LSTM(), reader, vocabulary, network)
+    trie = Trie.of(vocabulary.encode(Y), len(X))
+    nodes = scorer.score_trees(X, trie)
     assert len(nodes) == len(trie)
-    step = scorer.start(inputs)
+    step = scorer.start(reader.read(X))
     roots = nodes.probabilities[trie.roots]
     np.testing.assert_allclose(step.nodes.probabilities, roots, atol=1e-9)
     token = np.array([1, 1, 2])
@@ -73,19 +75,16 @@ def test_a_shared_prefix_is_scored_once_and_as_if_alone(parts):
 
 
 def test_padding_does_not_leak(parts):
-    network, inputs, _ = parts
-    together = SequenceScorer(LSTM(), None, None, network).start(inputs).nodes.probabilities
-    alone = [
-        SequenceScorer(LSTM(), None, None, network)
-        .start(inputs.part(np.array([s])))
-        .nodes.probabilities[0]
-        for s in range(len(X))
-    ]
+    network, reader, vocabulary = parts
+    scorer = SequenceScorer(LSTM(), reader, vocabulary, network)
+    together = scorer.start(reader.read(X)).nodes.probabilities
+    alone = [scorer.start(reader.read([x])).nodes.probabilities[0] for x in X]
     np.testing.assert_array_equal(together, alone)  # to the bit, for they are rounded
 
 
 def test_the_unknown_token_never_learns(parts):
-    network, inputs, sequences = parts
+    network, reader, vocabulary = parts
+    inputs, sequences = reader.read(X), vocabulary.encode(Y)
     trie = Trie.of(sequences, len(X))
     assert (network.read.weight[0] == 0).all()
     sequence_loss(
@@ -95,8 +94,8 @@ def test_the_unknown_token_never_learns(parts):
 
 
 def test_states_of_the_wrong_length_are_named(parts):
-    network, inputs, _ = parts
-    memory = encode_inputs(network, inputs, slice(0, 2))
+    network, reader, _ = parts
+    memory = encode_inputs(network, reader.read(X), slice(0, 2))
     network.advance = lambda memory, sample, state, token: (torch.zeros(4, network.n_choices), ())
     check_shapes(network, memory, 2)  # a network without states is one
     network.advance = lambda memory, sample, state, token: (

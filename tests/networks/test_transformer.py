@@ -78,12 +78,11 @@ def test_every_choice_starts_with_an_equal_share(loss):
 def test_neighbours_in_a_batch_change_nothing(X):
     Y = [frozenset({x[:2]}) for x in X]
     network, reader, vocabulary = built(X, Y)
-    inputs, trie = reader.read(X), Trie.of(vocabulary.encode(Y), len(X))
+    trie = Trie.of(vocabulary.encode(Y), len(X))
     scorer = SequenceScorer(SMALL, reader, vocabulary, network)
-    together = scorer.score_read_trees(inputs, trie)
+    together = scorer.score_trees(X, trie)
     for sample in range(len(X)):
-        rows = np.array([sample])
-        alone = scorer.score_read_trees(inputs.part(rows), trie.take(rows))
+        alone = scorer.score_trees([X[sample]], trie.take(np.array([sample])))
         mine = together.sample == sample
         np.testing.assert_array_equal(alone.probabilities, together.probabilities[mine])
 

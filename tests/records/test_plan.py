@@ -66,6 +66,17 @@ def test_a_category_is_a_text_to_a_sequence_model():
     assert plan_records(rows).notes[-1] == "word: text (by characters)"
 
 
+def test_digits_are_a_text_to_a_sequence_model():
+    numbers = ["1409", "27", "380", "66"]
+    plan = plan_records(rows_of(number=numbers, y=FORMS))
+    assert plan.notes[-1] == "number: text (by characters)"
+    given = plan_records(rows_of(number=numbers, y=FORMS), kinds={"number": "number"})
+    assert given.notes[-1] == "number: number (as given)"
+    measured = plan_records(rows_of(number=[1409, 27, 380, 66], y=FORMS))
+    assert measured.notes[-1] == "number: number"
+    assert plan_records(rows_of(number=["1.5", "2"] * 2, y=FORMS)).notes[-1] == "number: number"
+
+
 def test_several_texts_are_one_to_a_sequence_model():
     tenses = ["V;PST", "V;PRS"] * 2
     plan = plan_records(rows_of(lemma=WORDS, tense=tenses, y=FORMS))

@@ -67,7 +67,7 @@ class TrainedNetwork(NewNetwork):
                 raise DataError(
                     f"sample {index} of X holds the token {new[0]!r}, which the trained network "
                     "does not know, so its training cannot be continued; leave the sample out, or "
-                    "set warm_start=False"
+                    "fit a new model instead (warm_start=False)"
                 )
         return reader
 
@@ -101,7 +101,8 @@ class ContinuedMixture(Mixture):
 def continued(source: ScorerSource, scorer: TokenScorer, tokens: Splits) -> ScorerSource:
     """A source that goes on with the networks in a fitted scorer.
 
-    Parts of a mixture that are no networks are fitted again.
+    Parts of a mixture that are no networks are fitted again. If the mixture has dropped its
+    network, as after a very short training, that starts anew.
 
     Parameters
     ----------
@@ -122,18 +123,20 @@ def continued(source: ScorerSource, scorer: TokenScorer, tokens: Splits) -> Scor
         If there is no network, or another one.
     """
     trained = _source_of(scorer)
-    if not trained.trains_network:
+    if not source.trains_network:
         raise ParameterError(
             "warm_start goes on with the training of a network, but "
-            f"{', '.join(_described(trained))} is a scorer without one (a mixture drops a network "
-            "that adds nothing, as after a very short training); set warm_start=False"
+            f"{', '.join(_described(trained))} is a scorer without one; fit a new model instead "
+            "(warm_start=False)"
         )
+    if not trained.trains_network:
+        return source
     # Some parts of a mixture may have been dropped.
     if not (isinstance(source, SuitedScorer) or {*_described(trained)} <= {*_described(source)}):
         raise ParameterError(
             f"warm_start goes on with {', '.join(_described(trained))}, which was trained, but "
-            f"network is now {', '.join(_described(source))}; leave it as it was, or set "
-            "warm_start=False"
+            f"network is now {', '.join(_described(source))}; leave it as it was, or fit a new "
+            "model instead (warm_start=False)"
         )
     if isinstance(scorer, MixtureScorer):
         parts = [

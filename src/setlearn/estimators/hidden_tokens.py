@@ -67,7 +67,9 @@ class HiddenTokens:
         sequences : Sequences
             Those given, and then those of the copies.
         """
-        share = max(share_with_rare_tokens(inputs.part(samples)), LEAST_SHARE)
+        first_stand_in = len(self.copies) - self.n_stand_ins
+        share = share_with_rare_tokens(inputs.part(samples), first_stand_in)
+        share = max(share, LEAST_SHARE)
         wanted = max(share * len(samples), ENOUGH_COPIES)
         n_copies = int(np.ceil(min(wanted, LARGEST_SHARE * len(samples))))
         starts = np.searchsorted(sequences.sample, np.arange(len(inputs) + 1))
@@ -84,9 +86,10 @@ class HiddenTokens:
             x = ids[input_start[index] : input_start[index + 1]]
             y = sequences.tokens[token_start[rows.start] : token_start[rows.stop]]
             shared = np.setdiff1d(np.intersect1d(self.copies[x], y), [END])
-            if len(shared) == 0:
+            free = np.setdiff1d(np.arange(first_stand_in, len(self.copies)), x)[::-1]
+            if len(shared) == 0 or len(free) == 0:
                 continue
-            hidden_x, hidden_y = self._hidden(x, y, shared, rng)
+            hidden_x, hidden_y = self._hidden(x, y, shared, free, rng)
             if self.in_order:
                 hidden_y = _ascending(hidden_y, sequences.length[rows])
             values.append(hidden_x)
@@ -101,11 +104,16 @@ class HiddenTokens:
         )
 
     def _hidden(
-        self, x: IntArray, y: IntArray, shared: IntArray, rng: np.random.RandomState
+        self,
+        x: IntArray,
+        y: IntArray,
+        shared: IntArray,
+        free: IntArray,
+        rng: np.random.RandomState,
     ) -> tuple[IntArray, IntArray]:
-        """Replace some of the shared tokens, from one to all of them, by random stand-ins."""
-        count = rng.randint(min(len(shared), self.n_stand_ins)) + 1
-        stand_in = len(self.copies) - 1 - rng.permutation(self.n_stand_ins)[:count]  # input ids
+        """Replace some of the shared tokens, from one to all of them, by random free stand-ins."""
+        count = rng.randint(min(len(shared), len(free))) + 1
+        stand_in = rng.permutation(free)[:count]  # input ids
         hidden_x, hidden_y = x.copy(), y.copy()
         for token, new in zip(rng.permutation(shared), stand_in, strict=False):
             hidden_x[self.copies[x] == token] = new
@@ -113,13 +121,15 @@ class HiddenTokens:
         return hidden_x, hidden_y
 
 
-def share_with_rare_tokens(inputs: Inputs) -> float:
-    """The share of samples with a token that occurs in no other sample.
+def share_with_rare_tokens(inputs: Inputs, first_stand_in: int) -> float:
+    """The share of samples with a token that occurs in no other sample, or has a stand-in.
 
     Parameters
     ----------
     inputs : Inputs
         Of tokens.
+    first_stand_in : int
+        The input id of the first stand-in; the others follow.
 
     Returns
     -------
@@ -127,13 +137,14 @@ def share_with_rare_tokens(inputs: Inputs) -> float:
 
     Examples
     --------
-    >>> share_with_rare_tokens(Inputs(np.array([2, 1, 2]), np.array([1, 2, 1, 3, 3])))
+    >>> share_with_rare_tokens(Inputs(np.array([2, 1, 2]), np.array([1, 2, 1, 3, 3])), 4)
     0.6666666666666666
     """
     sample = np.repeat(np.arange(len(inputs)), inputs.length)
     pairs = np.unique(np.column_stack([inputs.values, sample]), axis=0)
-    _, first, count = np.unique(pairs[:, 0], return_index=True, return_counts=True)
-    return len(np.unique(pairs[first[count == 1], 1])) / len(inputs)
+    token, place, count = np.unique(pairs[:, 0], return_inverse=True, return_counts=True)
+    is_rare = (count == 1) | (token >= first_stand_in)
+    return len(np.unique(pairs[is_rare[place], 1])) / len(inputs)
 
 
 def _ascending(tokens: IntArray, length: IntArray) -> IntArray:

@@ -31,9 +31,10 @@ __all__ = ["Mixture", "SuitedScorer", "scorer_source"]
 IN_ORDER = 0.25
 """The reading order from which on outputs are taken to follow their inputs from left to right."""
 
-ENOUGH = 0.75
-"""With few samples, the F1 on held-out ones from which on analogy stands alone: the weights of
-a mixture would be learned from a handful of samples."""
+ENOUGH, FOUND = 0.75, 0.8
+"""With few samples, the F1 on held-out ones, and the share of their sequences that are found at
+all, from which on analogy stands alone: the weights of a mixture would be learned from a handful
+of samples."""
 
 NOT_MANY = 400
 SMALL_TRANSDUCER = {"width": 96, "layers": 1}
@@ -142,7 +143,7 @@ class Mixture(ScorerSource):
         scorers = [fitted[k].scorer for k in left]
         scorer = MixtureScorer(scorers, problem.bounds, judge.pool, judge.sure)
         history = [{**epoch, "part": k} for k, part in enumerate(fitted) for epoch in part.history]
-        unfinished = next((fitted[k].unfinished for k in left if fitted[k].unfinished), None)
+        unfinished = next((part.unfinished for part in fitted if part.unfinished), None)
         return FittedScorer(scorer, history, judge, unfinished)
 
     def _fitted_parts(
@@ -245,8 +246,7 @@ class SuitedScorer(ScorerSource):
         elif shape.is_short:
             network = transformer
         else:
-            network = self._better((transformer, transducer), problem, split, rng)
-            problem = problem.with_time(1 - 2 * TRIAL)
+            network, problem = self._better((transformer, transducer), problem, split, rng)
         parts = [*(PassedScorer(scorer) for scorer in others), network]
         return Mixture(parts).fit(problem, split, rng)
 
@@ -256,13 +256,17 @@ class SuitedScorer(ScorerSource):
         problem: SequenceProblem,
         split: SampleSplit,
         rng: np.random.RandomState,
-    ) -> NewNetwork:
-        """The one that does better in a short training; the first if there is no time for it."""
+    ) -> tuple[NewNetwork, SequenceProblem]:
+        """The one that does better in a short training, and the problem with the time that is left.
+
+        It is the first one if there is no time to try them.
+        """
         seconds = problem.training.max_seconds
         if seconds is not None and seconds < LEAST_SECONDS:
-            return networks[0]
-        problem = problem.with_time(TRIAL)
-        return max(networks, key=lambda network: network.tried(problem, split, rng))
+            return networks[0], problem
+        trial = problem.with_time(TRIAL)
+        better = max(networks, key=lambda network: network.tried(trial, split, rng))
+        return better, problem.with_time(1 - TRIAL * len(networks))
 
 
 def _is_enough(analogy: TokenScorer, problem: SequenceProblem, split: SampleSplit) -> bool:
@@ -271,8 +275,9 @@ def _is_enough(analogy: TokenScorer, problem: SequenceProblem, split: SampleSpli
         return True
     X, trie = problem.part(split.held_out)
     batches = analogy.batches(X, problem.bounds.together(problem.vocabulary.n_choices))
-    lists = candidate_lists(analogy, batches, trie, problem.bounds)
-    return f1_of_lists(*lists) >= ENOUGH
+    nodes, right = candidate_lists(analogy, batches, trie, problem.bounds)
+    found = nodes.probabilities[right] > 0
+    return f1_of_lists(nodes, right) >= ENOUGH and found.sum() >= FOUND * len(found)
 
 
 @dataclass(frozen=True, slots=True)

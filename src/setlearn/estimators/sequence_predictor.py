@@ -78,7 +78,12 @@ class SequencePredictor(RuleHolder):
     @property
     def network_(self) -> Any:
         """The trained network."""
-        return self.scorer_.network  # type: ignore[attr-defined]  # an injected scorer has none
+        if not hasattr(self.scorer_, "network"):
+            raise AttributeError(
+                "network_ is for models with a single network; facts() says what this one has, "
+                "and scorer_ is all of it"
+            )
+        return self.scorer_.network
 
     def predict(self, X: Any) -> list[frozenset[Any]]:
         """The set of each input."""
@@ -203,7 +208,7 @@ class SequencePredictor(RuleHolder):
             bounds = self._bounds(rule, max(map(len, known or ()), default=0), X=X)
         scorer = self._searching(rule, bounds, completes=known is not None)
         unseen = unseen_tokens(X, self.vocabulary_)
-        stand_ins = [self.vocabulary_.stand_ins(tokens) for tokens in unseen]
+        stand_ins = stand_ins_of(X, self.vocabulary_)
         truncated: list[int] = []
         waiting: dict[int, Ranking] = {}  # until all samples before them are done
         n_done = 0
@@ -259,14 +264,21 @@ class SequencePredictor(RuleHolder):
         _check_kind(sets, self.vocabulary_, "known")
         return sets
 
-    def _longest_copy(self, rule: Rule, X: Any) -> int:
-        """How long sequences can be that copy these inputs, as far as training shows it."""
-        surplus: int | None = getattr(self, "surplus_", None)  # older versions did not keep it
-        if X is None or surplus is None or not rule.chooses_sequences:
-            return 0
+    def _longest_of(self, rule: Rule, X: Any, longest_seen: int) -> int:
+        """How long the sequences of these inputs can be, as far as training shows it.
+
+        Those of inputs longer than in training are longer in proportion, or copy the inputs.
+        """
+        # Older versions did not keep these.
+        seen: int | None = getattr(self, "longest_input_", None)
+        surplus: int | None = getattr(self, "surplus_", None)
+        if X is None or not seen or not rule.chooses_sequences:
+            return longest_seen
         inputs = self.vocabulary_.inputs
-        assert inputs is not None  # else there are no copies
-        return max(map(len, token_lists(X, inputs.tokeniser)), default=0) + surplus
+        assert inputs is not None  # else no length is known
+        longest = max(map(len, token_lists(X, inputs.tokeniser)), default=0)
+        of_copies = longest + surplus if surplus is not None else 0
+        return max(longest_seen, -(-longest_seen * longest // seen), of_copies)
 
     def _without_unseen(
         self, sets: LabelSets, stand_ins: Sequence[StandIns], unknown: Unknown
@@ -299,7 +311,7 @@ class SequencePredictor(RuleHolder):
         """
         check_bounds(self.max_length, self.max_size, self.max_nodes)
         learned = learned or self.learned_bounds_
-        max_length = self.max_length or max(learned.max_length, self._longest_copy(rule, X))
+        max_length = self.max_length or self._longest_of(rule, X, learned.max_length)
         wide_enough = learned.width * (max_length + 1)
         max_nodes = self.max_nodes or max(wide_enough, rule.least_nodes(max_length, n_known))
         return Bounds(max_length, self.max_size or learned.max_size, max_nodes)

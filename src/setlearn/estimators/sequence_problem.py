@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
+from setlearn.errors import ParameterError
 from setlearn.generate import Bounds
 from setlearn.networks.training_settings import Training, hold_out
 from setlearn.nodes import IntArray
@@ -52,8 +53,15 @@ class SequenceProblem:
         """How many tokens a sequence has more than its input, at most; None without copies."""
         if self.vocabulary.n_stand_ins == 0 or len(self.sequences.length) == 0:
             return None
-        length = np.array([len(tokens) for tokens in token_lists(self.X, self.input_tokeniser)])
+        length = self._input_lengths()
         return int((self.sequences.length - length[self.sequences.sample]).max())
+
+    def longest_input(self) -> int | None:
+        """The number of tokens of the longest input; None if it is not known how they are read."""
+        return None if self.vocabulary.inputs is None else int(self._input_lengths().max())
+
+    def _input_lengths(self) -> IntArray:
+        return np.array([len(tokens) for tokens in token_lists(self.X, self.input_tokeniser)])
 
     def with_time(self, share: float) -> SequenceProblem:
         """The same problem with a share of the time, if that is limited."""
@@ -74,6 +82,11 @@ class SequenceProblem:
         Returns
         -------
         SampleSplit
+
+        Raises
+        ------
+        ParameterError
+            If nothing is left to train on.
         """
         everything: IntArray = np.arange(self.trie.n_samples)
         if not source.learns:
@@ -81,7 +94,14 @@ class SequenceProblem:
         needed = self.rule.needs_fit or source.needs_held_out(self.training)
         # Samples with the same input stay together: what was seen in training is no test.
         _, first, group = np.unique(sample_keys(self.X), return_index=True, return_inverse=True)
-        return SampleSplit(*hold_out(first[group], self._held_out_share(needed=needed), rng))
+        share = self._held_out_share(needed=needed)
+        split = SampleSplit(*hold_out(first[group], share, rng))
+        if len(split.train) == 0:
+            raise ParameterError(
+                f"validation is {share}, which holds out all {len(everything)} samples, so there "
+                "is nothing to train on; lower it"
+            )
+        return split
 
     def _held_out_share(self, *, needed: bool) -> float:
         """The share of samples to hold out: as given, or some if something is learned from them."""

@@ -83,7 +83,8 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         tokens are taken as they are.
     max_length : int, optional
         Tokens of the longest sequence. By default that of the longest seen in training, and a
-        quarter more if the rule decides on whole sequences.
+        quarter more if the rule decides on whole sequences. For inputs that are longer than any in
+        training, sequences may then be longer in proportion.
     max_size : int, optional
         How many sequences a set may have. The most probable ones stay, and a warning is given. By
         default 64, or twice as many as the largest set seen in training has.
@@ -122,7 +123,8 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         They are not saved.
     surplus_ : int or None
         How many tokens a sequence has more than its input, at most; None if no tokens are copied.
-        If inputs are longer than in training, sequences may be as well.
+    longest_input_ : int or None
+        Tokens of the longest training input; None for numbers.
     history_ : list of dicts
         For each evaluation ``loss``, ``held_out_f1``, ``seconds`` and more. ``judged`` says how
         many samples the figures are of, and ``held_out_seen`` whether they are training samples,
@@ -208,6 +210,7 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         self.history_, self.held_out_ = fitted.history, held_out
         self.held_out_keys_ = sample_keys(_safe_indexing(problem.X, held_out))
         self.tokens_, self.surplus_ = tokens, problem.surplus()
+        self.longest_input_ = problem.longest_input()
         kept = (fitted.judge, *problem.part(held_out))
         self.rule_samples_ = kept if len(held_out) else None
         self._set_rule(rule)
@@ -222,7 +225,8 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
             warn_user(
                 ConvergenceWarning(
                     f"{fitted.unfinished}; raise max_steps or max_seconds of the training, or "
-                    "continue it by another fit with warm_start=True"
+                    "continue it by another fit (warm_start=True, or --continue on the command "
+                    "line)"
                 )
             )
         return self
@@ -240,7 +244,7 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         if not hasattr(self, "held_out_keys_"):
             raise ParameterError(
                 "this model was fitted with an older version, which did not keep what is needed "
-                "to continue its training; set warm_start=False"
+                "to continue its training; fit a new model instead (warm_start=False)"
             )
         return continued(source, self.scorer_, self.tokens_)
 

@@ -12,7 +12,6 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
@@ -82,7 +81,7 @@ def _digest(tensors: Weights, about: str) -> str:
     digest = hashlib.blake2b(about.encode(), digest_size=16)
     for name in sorted(tensors):
         digest.update(name.encode())
-        digest.update(tensors[name].reshape(-1).view(torch.uint8).numpy().tobytes())
+        digest.update(tensors[name].numpy().tobytes())
     return digest.hexdigest()
 
 

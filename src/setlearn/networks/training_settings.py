@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 
 from setlearn.errors import ParameterError
 from setlearn.nodes import IntArray
-from setlearn.parameter_checks import check_count, check_share
+from setlearn.parameter_checks import check_count, check_number, check_share
 from setlearn.savable import savable
 
 __all__ = ["Schedule", "Training", "TrainingPlan", "TrainsNetwork", "hold_out"]
@@ -178,6 +178,8 @@ class TrainingPlan:
     def __post_init__(self) -> None:
         for name in ("batch_size", "max_steps", "evaluate_every", "patience"):
             check_count(name, getattr(self, name))
+        for name in ("learning_rate", "weight_decay", "max_seconds", "clip"):
+            check_number(name, getattr(self, name))
         if not 0 < self.learning_rate < math.inf:
             raise ParameterError(f"learning_rate must be above 0, got {self.learning_rate!r}")
         if not self.max_seconds > 0:

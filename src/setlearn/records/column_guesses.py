@@ -21,7 +21,10 @@ from setlearn.records.cells import (
 )
 from setlearn.records.columns import Column, count_columns, matching_columns
 
-__all__ = ["guess_columns", "sampled_rows"]
+__all__ = ["AS_GIVEN", "guess_columns", "sampled_rows"]
+
+AS_GIVEN = "as given"
+"""The remark on columns whose kind is not guessed."""
 
 MOST_SAMPLED = 5000
 """The number of rows, spread over the data, that guesses are made from."""
@@ -79,7 +82,7 @@ def guess_columns(
         if input_columns is not None and name not in input_columns:
             columns.append(Column(name, "ignored", optional, "not among the inputs"))
         elif name in kinds:
-            columns.append(Column(name, kinds[name], optional, "as given"))
+            columns.append(Column(name, kinds[name], optional, AS_GIVEN))
         elif name in declared:
             columns.append(Column(name, "category", optional, "declared by the file"))
         else:

@@ -13,7 +13,7 @@ from setlearn.errors import DataError, ParameterError
 from setlearn.estimators.base import RuleHolder, Task
 from setlearn.files import Row
 from setlearn.records.cells import Kind
-from setlearn.records.column_guesses import guess_columns, sampled_rows
+from setlearn.records.column_guesses import AS_GIVEN, guess_columns, sampled_rows
 from setlearn.records.columns import Column, as_rows, column_notes, read_columns
 from setlearn.records.model import RecordModel
 from setlearn.records.readers import (
@@ -270,9 +270,9 @@ def _plan_for_sequences(
             f'tokens must be "char", "word", "text" or a pair of them (for inputs and elements), '
             f"got {tokens!r}"
         )
-    columns = _readable_as_sequences(columns)
-    text_columns = [column for column in columns if column.kind == "text"]
     sampled = [rows[k] for k in sampled_rows(len(rows))]
+    columns = _readable_as_sequences(columns, sampled)
+    text_columns = [column for column in columns if column.kind == "text"]
     sets = [targets.read(row) for row in sampled]
     texts: list[Any] = [None] * len(sampled)
     if text_columns:
@@ -310,9 +310,15 @@ def _texts(rows: Sequence[Row], column: Column) -> list[str]:
     return [text for cell in cells if (text := cell.text_or_empty())]
 
 
-def _readable_as_sequences(columns: Columns) -> Columns:
-    """Check that a sequence model can read the columns; categories are read as texts."""
+def _readable_as_sequences(columns: Columns, rows: Sequence[Row]) -> Columns:
+    """Check that a sequence model can read the columns; categories are read as texts.
+
+    So are texts of digits in a single column, which are rather spelled than measured.
+    """
     inputs = read_columns(columns)
+    if len(inputs) == 1 and _holds_digits(inputs[0], rows):
+        inputs = (replace(inputs[0], kind="text"),)
+        columns = tuple(inputs[0] if c.name == inputs[0].name else c for c in columns)
     kinds = {column.kind for column in inputs}
     if kinds <= {"number", "vector"} or (len(inputs) == 1 and kinds <= {"tokens"}):
         return columns
@@ -324,6 +330,14 @@ def _readable_as_sequences(columns: Columns) -> Columns:
         f"but the inputs are {names}; name fewer inputs, or choose the task labels",
         advice={"inputs": None, "task": "labels"},
     )
+
+
+def _holds_digits(column: Column, rows: Sequence[Row]) -> bool:
+    """Whether a column that was guessed to hold numbers holds texts of digits."""
+    if column.kind != "number" or column.remark == AS_GIVEN:
+        return False
+    values = [cell.value for cell in column.cells(rows) if not cell.missing]
+    return all(isinstance(value, str) and value.strip().isdigit() for value in values)
 
 
 def _text_reader(columns: Sequence[Column]) -> TextReader | JoinedTextReader:

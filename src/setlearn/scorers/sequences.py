@@ -228,22 +228,6 @@ class SequenceScorer(TokenScorer):
         memory = self.network.memory_of(prefixes.memory, rows)
         return prefixes if memory is None else replace(prefixes, memory=memory, inputs=still_open)
 
-    def score_read_trees(self, inputs: Inputs, trie: Trie) -> Nodes:
-        """Score every node of the true trees of inputs that have been read.
-
-        Parameters
-        ----------
-        inputs : Inputs
-        trie : Trie
-            One tree per input.
-
-        Returns
-        -------
-        Nodes
-        """
-        chunks = self.chunks(inputs, np.arange(len(inputs)))
-        return self._score_batches(((rows, inputs.part(rows)) for rows in chunks), trie)
-
     @torch.no_grad()
     def _score_batch(self, inputs: Inputs, trie: Trie) -> Nodes:
         """All nodes of the trees in one pass, where the network can do that."""

@@ -28,8 +28,9 @@ from setlearn.vocabulary import StandIns
 
 __all__ = ["EMPTY", "Choices", "ChunkTable", "Contexts", "UnitScorer", "Units"]
 
-LONGEST = 100
-"""Tokens of an input or an output; longer ones are neither learned from nor predicted."""
+LONGEST, LONGEST_PREDICTED = 100, 1000
+"""Tokens of an input or an output. Longer ones than the first are not learned from; for inputs
+longer than the second nothing is predicted."""
 
 LONGEST_CHUNK = 8
 """Tokens that one input token may produce; outputs with longer chunks are not learned from."""
@@ -177,7 +178,7 @@ class UnitScorer(ListingScorer):
         stand_ins = stand_ins_of(X, self.vocabulary_)
         lists: list[list[Candidate]] = [[] for _ in range(len(inputs))]
         if self.learned_:
-            short = np.flatnonzero(inputs.length <= LONGEST)
+            short = np.flatnonzero(inputs.length <= LONGEST_PREDICTED)
             for begin in range(0, len(short), BATCH):
                 rows = short[begin : begin + BATCH]
                 source, length = inputs.take(rows)
