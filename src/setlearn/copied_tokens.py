@@ -127,8 +127,4 @@ def stand_ins_of(X: Any, vocabulary: Vocabulary) -> list[StandIns]:
     if vocabulary.n_stand_ins == 0:
         return [()] * len(X)
     assert vocabulary.inputs is not None  # else there are no stand-ins
-    choices = frozenset(vocabulary.tokens)
-    return [
-        vocabulary.stand_ins(tuple(dict.fromkeys(t for t in tokens if t not in choices)))
-        for tokens in token_lists(X, vocabulary.inputs.tokeniser)
-    ]
+    return vocabulary.stand_ins(token_lists(X, vocabulary.inputs.tokeniser))

@@ -91,9 +91,9 @@ def guess_tokens(
     samples = samples[:: -(-len(samples) // MOST_SAMPLED) or 1]
     pairs = [(x, [e for e in _members(y) if isinstance(e, str)]) for x, y in samples]
     texts = [x for x, _ in samples if isinstance(x, str)]
-    elements = Counter(chain.from_iterable(elements for _, elements in pairs))
+    elements = Counter(chain.from_iterable(of_sample for _, of_sample in pairs))
     of_inputs = _split_of([[text] for text in texts])
-    of_elements = _split_of([elements for _, elements in pairs if elements])
+    of_elements = _split_of([of_sample for _, of_sample in pairs])
     words: TokenSplit = "text" if _are_sentences(texts) else "word"
     if texts and elements and are_spaced(texts):
         if not are_spaced(list(elements)):
@@ -160,9 +160,7 @@ def _split_of(samples: Sequence[Sequence[str]]) -> TokenSplit | None:
     if not are_spaced(texts):
         return "char"
     words = [word for text in texts for word in text.split()]
-    counts = Counter(
-        chain.from_iterable({w for t in texts for w in t.split()} for texts in samples)
-    )
+    counts = Counter(chain.from_iterable(set(" ".join(sample).split()) for sample in samples))
     recurring = sum(count for count in counts.values() if count > 1)
     are_symbols = sum(map(len, words)) < LONGEST_SYMBOLS * len(words)
     return "word" if are_symbols or recurring >= SHARE_REPEATED * counts.total() else "char"

@@ -72,7 +72,7 @@ class Tokeniser:
 @savable(names=("seen",))
 @dataclass(frozen=True, slots=True, eq=False)
 class InputTokens:
-    """The tokens that training has seen, and how many of an input that are no choices it copies."""
+    """The tokens that training has seen, and how many tokens of an input may have stand-ins."""
 
     tokeniser: Tokeniser  # of inputs
     seen: tuple[Hashable, ...]  # in inputs or in sequences
@@ -153,20 +153,23 @@ class Vocabulary:
         """How many tokens of an input that are no choices can be copied."""
         return 0 if self.inputs is None else self.inputs.n_stand_ins
 
-    def stand_ins(self, others: Sequence[Hashable]) -> StandIns:
+    def stand_ins(self, lists: Iterable[Sequence[Hashable]]) -> list[StandIns]:
         """Choose the tokens that stand-ins stand for.
 
         Parameters
         ----------
-        others : sequence of tokens
-            The different tokens of an input that are no choices.
+        lists : iterable of sequences of tokens
+            Those of each input.
 
         Returns
         -------
-        tuple of tokens
-            The first of those that can be tokens of a sequence.
+        list of tuples
+            For each input the first of its tokens that are no choices, but can be tokens of a
+            sequence.
         """
-        return tuple(filter(self._can_be_written, others))[: self.n_stand_ins]
+        choices = frozenset(self.tokens)
+        others = (dict.fromkeys(t for t in tokens if t not in choices) for tokens in lists)
+        return [tuple(filter(self._can_be_written, o))[: self.n_stand_ins] for o in others]
 
     def _can_be_written(self, token: Hashable) -> bool:
         """Whether a sequence with this token is split into the same tokens again."""

@@ -68,8 +68,7 @@ class HiddenTokens:
             Those given, and then those of the copies.
         """
         first_stand_in = len(self.copies) - self.n_stand_ins
-        share = share_with_rare_tokens(inputs.part(samples), first_stand_in)
-        share = max(share, LEAST_SHARE)
+        share = max(share_with_rare_tokens(inputs.part(samples), first_stand_in), LEAST_SHARE)
         wanted = max(share * len(samples), ENOUGH_COPIES)
         n_copies = int(np.ceil(min(wanted, LARGEST_SHARE * len(samples))))
         starts = np.searchsorted(sequences.sample, np.arange(len(inputs) + 1))

@@ -194,12 +194,11 @@ class AnalogyScorer(ListingScorer):
         vocabulary, number = self.vocabulary_, self._numbers()
         first_stand_in = vocabulary.n_choices - vocabulary.n_stand_ins
         first_other = vocabulary.n_choices + len(self.input_tokens_)
-        choices = frozenset(vocabulary.tokens)
         numbered = []
-        for tokens in lists:
-            others = tuple(dict.fromkeys(token for token in tokens if token not in choices))
-            own = {t: number.get(t, k) for k, t in enumerate(others, first_other)}
-            own |= {t: k for k, t in enumerate(vocabulary.stand_ins(others), first_stand_in)}
+        for tokens, stand_ins in zip(lists, vocabulary.stand_ins(lists), strict=True):
+            unseen = dict.fromkeys(token for token in tokens if token not in number)
+            own = {token: k for k, token in enumerate(unseen, first_other)}
+            own |= {token: k for k, token in enumerate(stand_ins, first_stand_in)}
             numbered.append(tuple(own.get(token) or number[token] for token in tokens))
         return numbered
 
