@@ -6,14 +6,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from setlearn.networks.attention import MASKED, Attention, SampleGrid
+from setlearn.networks.attention import MASKED, Attention, History, SampleGrid
 from setlearn.nodes import IntArray
 from setlearn.trie import Trie
 
 __all__ = ["GrowingHistory", "TreeHistory"]
 
 
-class TreeHistory:
+class TreeHistory(History):
     """The prefixes of whole trees, which are scored together with the prefixes above them.
 
     Parameters
@@ -36,25 +36,12 @@ class TreeHistory:
         self.bias = bias.view(grid.n_samples, 1, n_slots, n_slots)
 
     def attend(self, attention: Attention, layer: int, x: Tensor) -> Tensor:
-        """Attend within the tree of each sample.
-
-        Parameters
-        ----------
-        attention : Attention
-        layer : int
-            Whose attention it is.
-        x : Tensor of shape (n, d)
-            The prefixes, a row each.
-
-        Returns
-        -------
-        Tensor of shape (n, d)
-        """
+        """Attend within the tree of each sample."""
         key_value = self.grid.arrange(attention.key_value(x))
         return self.grid.flatten(attention(self.grid.arrange(x), key_value, self.bias))
 
 
-class GrowingHistory:
+class GrowingHistory(History):
     """Prefixes that grow token by token: the keys and values of all steps so far.
 
     Parameters
@@ -68,20 +55,7 @@ class GrowingHistory:
         self.grown: list[Tensor] = []
 
     def attend(self, attention: Attention, layer: int, x: Tensor) -> Tensor:
-        """Attend to the steps before and to this one.
-
-        Parameters
-        ----------
-        attention : Attention
-        layer : int
-            Whose attention it is.
-        x : Tensor of shape (n, d)
-            The prefixes of this step, a row each.
-
-        Returns
-        -------
-        Tensor of shape (n, d)
-        """
+        """Attend to the steps before and to this one."""
         path = torch.cat([self.past[layer], attention.key_value(x)[:, None]], dim=1)
         self.grown.append(path)
         attended: Tensor = attention(x[:, None], path, path.new_zeros(1, 1, 1, path.shape[1]))
