@@ -96,7 +96,7 @@ class Transformer(NetworkRecipe):
     steps_per_root: ClassVar[int] = 110
     suited_training: ClassVar[Mapping[str, Any]] = {
         "batch_size": 32,
-        "learning_rate": 2e-3,
+        "learning_rate": 3e-3,
         "weight_decay": 0.1,
         "schedule": "one-cycle",
     }
