@@ -39,7 +39,7 @@ PER_ELEMENT = 4
 """How many candidates an input has: so many times the size of the largest training set."""
 
 BATCH = 64
-SCORES_TOGETHER = 65_536
+SCORES_TOGETHER = 262_144
 """Scores of operations of each kind that are computed together, for `BATCH` inputs at least."""
 
 MOST_HELD_OUT = 1600

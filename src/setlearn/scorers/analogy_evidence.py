@@ -104,10 +104,14 @@ class Backoff:
 @savable()
 @dataclass(frozen=True, slots=True, eq=False)
 class Ridge:
-    """Ridge regression of all operations on the features of inputs, in its kernel form."""
+    """Ridge regression of all operations on the features of inputs, in its kernel form.
+
+    A weight for each feature and operation would need much more memory than one for each sample
+    and operation. So those of the features at hand are computed when they are needed.
+    """
 
     keys: IntArray  # (m,) sorted
-    features: sparse.csr_array  # (n_samples, m)
+    samples: sparse.csr_array  # (m, n_samples): which samples have each feature
     weights: FloatArray  # (n_samples, n_frequent): of the operations in the first columns
     mean: FloatArray  # (n_operations,)
 
@@ -146,14 +150,17 @@ class Ridge:
         kernel[np.diag_indices(len(kernel))] += penalty
         factor = cho_factor(kernel, overwrite_a=True, check_finite=False)
         weights = cho_solve(factor, targets, overwrite_b=True, check_finite=False)
-        return cls(keys, matrix, weights.astype(np.float32), mean)
+        return cls(keys, sparse.csr_array(matrix.T), weights.astype(np.float32), mean)
 
     def score(self, features: Sequence[Keys]) -> FloatArray:
         """Predict for inputs: about 1 for operations that apply, and 0 for others."""
-        kernel = (_feature_matrix(features, self.keys) @ self.features.T).toarray()
+        matrix = _feature_matrix(features, self.keys)
+        used, column = np.unique(matrix.indices, return_inverse=True)
+        # Sparse products add up in the same order whatever is asked together; BLAS does not.
+        by_feature = self.samples[used] @ self.weights  # (n_used, n_frequent)
+        of_used = sparse.csr_array((matrix.data, column, matrix.indptr), (len(features), len(used)))
         scores = np.tile(self.mean, (len(features), 1))
-        # In double precision, so that what is asked together changes no digit that is kept.
-        scores[:, : self.weights.shape[1]] += kernel @ self.weights.astype(np.float64)
+        scores[:, : self.weights.shape[1]] += of_used @ by_feature
         clipped: FloatArray = np.clip(scores, -0.2, 1.2)
         return clipped
 

@@ -32,6 +32,8 @@ __all__ = [
 Numbers: TypeAlias = tuple[int, ...]
 """The tokens of an input or of an element as numbers; equal tokens have equal numbers."""
 
+Span: TypeAlias = tuple[int, int]
+
 START, FINISH, FROM_LEFT, FROM_RIGHT = range(4)
 """What an offset is counted from: the input, or the n-th separator from the left or right."""
 
@@ -72,6 +74,11 @@ class Copy(NamedTuple):
     first: Anchor
     last: Anchor
 
+    def span(self, x: Numbers) -> Span | None:
+        """The two positions in an input; None if there is nothing between them."""
+        first, last = self.first.position(x), self.last.position(x)
+        return None if first is None or last is None or first >= last else (first, last)
+
 
 savable()(Anchor)
 savable()(Add)
@@ -80,8 +87,6 @@ savable()(Copy)
 Operation: TypeAlias = tuple[Add | Copy, ...]
 
 INPUT_START, INPUT_END = Anchor(START, 0, 0, 0), Anchor(FINISH, 0, 0, 0)
-
-Span: TypeAlias = tuple[int, int]
 
 
 @savable()
@@ -97,8 +102,7 @@ class Layout:
 
     def stem(self, x: Numbers) -> Span:
         """First and last position of that part; all of an input that does not have this layout."""
-        first, last = self.left.position(x), self.right.position(x)
-        return (0, len(x)) if first is None or last is None or first >= last else (first, last)
+        return Copy(self.left, self.right).span(x) or (0, len(x))
 
     def on(self, x: Numbers) -> EditedInput:
         """An input of this layout, ready for operations."""
@@ -107,11 +111,11 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class EditedInput:
-    """An input to which operations are applied. It remembers where its positions are."""
+    """An input to which operations are applied. It remembers where copied parts lie."""
 
     x: Numbers
     stem: Span
-    found: dict[Anchor, int | None] = field(default_factory=dict)
+    found: dict[Copy, Span | None] = field(default_factory=dict)
 
     def apply(self, operation: Operation) -> tuple[Numbers, Numbers | None] | None:
         """Apply an operation.
@@ -127,19 +131,21 @@ class EditedInput:
             None if the operation cannot be applied.
         """
         x = self.x
-        made: list[int] = []
+        made: Numbers = ()
         spans: list[Span] = []
         for part in operation:
             if isinstance(part, Add):
                 made += part.tokens
                 continue
-            first, last = self._position(part.first), self._position(part.last)
-            if first is None or last is None or first >= last:
+            if part not in self.found:
+                self.found[part] = part.span(x)
+            span = self.found[part]
+            if span is None:
                 return None
-            made += x[first:last]
-            spans.append((first, last))
+            made += x[span[0] : span[1]]
+            spans.append(span)
         if not spans:
-            return tuple(made), None
+            return made, None
         begin, end = self.stem
         dropped: Numbers = ()
         if len(spans) > 1:
@@ -147,14 +153,7 @@ class EditedInput:
         for first, last in spans:
             dropped += x[begin:first]
             begin = max(begin, last)
-        return tuple(made), dropped + x[begin:end]
-
-    def _position(self, anchor: Anchor) -> int | None:
-        try:
-            return self.found[anchor]
-        except KeyError:
-            place = self.found[anchor] = anchor.position(self.x)
-            return place
+        return made, dropped + x[begin:end]
 
 
 def _occurrence(x: Numbers, token: int, nth: int, from_right: bool) -> int | None:
