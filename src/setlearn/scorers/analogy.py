@@ -153,9 +153,11 @@ class AnalogyScorer(ListingScorer):
         ):
             logit = (features * self.weights_[:-1]).sum(axis=1) + self.weights_[-1]
             probability = expit(logit).round(DECIMALS)
-            for k, p in enumerate(probability.tolist()):
-                found[samples[k]].append((sequences[k], p))
-        return [_probable(sorted(pairs, key=lambda pair: (-pair[1], pair[0]))) for pairs in found]
+            kept = _probable(samples, probability)
+            columns = (kept.tolist(), samples[kept].tolist(), probability[kept].tolist())
+            for k, sample, p in zip(*columns, strict=True):
+                found[sample].append((sequences[k], p))
+        return found
 
     def example_sets(self, X: Any) -> list[ExampleSets]:
         """List whole sets that each input may have, by what similar training samples have.
@@ -265,26 +267,30 @@ class AnalogyScorer(ListingScorer):
         self, samples: Samples, sets: list[frozenset[Numbers]], rng: np.random.RandomState
     ) -> FloatArray:
         """The weight of each kind of evidence, learned from samples that it is not taken from."""
-        features, right = [], []
+        usual = samples.default_weights()
+        features: list[FloatArray] = [np.empty((0, len(usual) - 1))]
+        owner: list[IntArray] = [np.empty(0, dtype=np.intp)]
+        right: list[bool] = []
         for train, test in _folds(samples.inputs, rng):
             evidence = Evidence.fit(samples.take(train), self.smoothing, self.penalty, rng)
             inputs, keys = [samples.inputs[i] for i in test], [samples.keys[i] for i in test]
             for rows, sequences, values in self._gathered(evidence, inputs, keys):
                 features.append(values)
-                for row, y in zip(rows, sequences, strict=True):
-                    elements = sets[test[row]]
-                    right.append(y in elements if y else not elements)
-        return learned_weights(features, np.array(right, dtype=bool), samples.default_weights())
+                owner.append(test[rows])
+                for sample, y in zip(owner[-1].tolist(), sequences, strict=True):
+                    right.append(y in sets[sample] if y else not sets[sample])
+        is_right = np.array(right, dtype=bool)
+        return learned_weights(np.concatenate(features), is_right, np.concatenate(owner), usual)
 
     def _gathered(
         self, evidence: Evidence, inputs: Sequence[Numbers], keys: Sequence[InputKeys]
-    ) -> Iterator[tuple[list[int], list[Numbers], FloatArray]]:
+    ) -> Iterator[tuple[IntArray, list[Numbers], FloatArray]]:
         """Batch by batch: candidates of inputs, and the evidence for them.
 
         Yields the numbers of the inputs, the candidates, and an array (n_candidates, n_kinds).
         """
         for first, of_batch, scores, applied in self._applied(evidence, inputs, keys):
-            samples = (first + applied.row[applied.first]).tolist()
+            samples = first + applied.row[applied.first]
             yield samples, applied.candidates, evidence.features(of_batch, scores, applied)
 
     def _applied(
@@ -322,10 +328,26 @@ class AnalogyScorer(ListingScorer):
         return made
 
 
-def _probable(candidates: list[Candidate]) -> list[Candidate]:
-    """The candidates, best first, without most of the improbable ones."""
-    least = LEAST_SHARE * candidates[0][1] if candidates else 0.0
-    return [pair for k, pair in enumerate(candidates) if k < MOST_IMPROBABLE or pair[1] >= least]
+def _probable(sample: IntArray, probability: FloatArray) -> IntArray:
+    """The candidates without most of the improbable ones, by sample and best first.
+
+    Parameters
+    ----------
+    sample : array of int, shape (n_candidates,)
+        Ascending.
+    probability : array of shape (n_candidates,)
+
+    Returns
+    -------
+    array of int
+    """
+    order = np.lexsort((-probability, sample))
+    owner, sorted_p = sample[order], probability[order]
+    first = np.searchsorted(owner, owner)  # where the candidates of each one's sample begin
+    kept = (np.arange(len(order)) - first < MOST_IMPROBABLE) | (
+        sorted_p >= LEAST_SHARE * sorted_p[first]
+    )
+    return order[kept]
 
 
 def _folds(

@@ -111,11 +111,11 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class EditedInput:
-    """An input to which operations are applied. It remembers where copied parts lie."""
+    """An input to which operations are applied. It remembers what they copy."""
 
     x: Numbers
     stem: Span
-    found: dict[Copy, Span | None] = field(default_factory=dict)
+    found: dict[Copy, _Copied | None] = field(default_factory=dict)
 
     def apply(self, operation: Operation) -> tuple[Numbers, Numbers | None] | None:
         """Apply an operation.
@@ -130,30 +130,43 @@ class EditedInput:
             The element, and the tokens of the stem that were not copied (None for a constant).
             None if the operation cannot be applied.
         """
-        x = self.x
         made: Numbers = ()
-        spans: list[Span] = []
+        copies: list[_Copied] = []
         for part in operation:
             if isinstance(part, Add):
                 made += part.tokens
                 continue
             if part not in self.found:
-                self.found[part] = part.span(x)
-            span = self.found[part]
-            if span is None:
+                self.found[part] = self._copied(part)
+            copied = self.found[part]
+            if copied is None:
                 return None
-            made += x[span[0] : span[1]]
-            spans.append(span)
-        if not spans:
-            return made, None
+            made += copied.tokens
+            copies.append(copied)
+        if len(copies) == 1:
+            return made, copies[0].dropped
+        return made, self._dropped([copied.span for copied in copies]) if copies else None
+
+    def _copied(self, part: Copy) -> _Copied | None:
+        span = part.span(self.x)
+        return span and _Copied(span, self.x[slice(*span)], self._dropped([span]))
+
+    def _dropped(self, spans: list[Span]) -> Numbers:
+        """The tokens of the stem that lie in none of the spans."""
         begin, end = self.stem
         dropped: Numbers = ()
-        if len(spans) > 1:
-            spans.sort()
-        for first, last in spans:
-            dropped += x[begin:first]
+        for first, last in sorted(spans):
+            dropped += self.x[begin:first]
             begin = max(begin, last)
-        return made, dropped + x[begin:end]
+        return dropped + self.x[begin:end]
+
+
+class _Copied(NamedTuple):
+    """A part of an input that is copied, and what is left of its stem."""
+
+    span: Span
+    tokens: Numbers
+    dropped: Numbers
 
 
 def _occurrence(x: Numbers, token: int, nth: int, from_right: bool) -> int | None:

@@ -21,15 +21,19 @@ LEAST_OUTCOMES = 10
 """With fewer right or fewer wrong candidates only the weight of the constant 1 is learned."""
 
 
-def learned_weights(features: list[FloatArray], right: BoolArray, usual: FloatArray) -> FloatArray:
+def learned_weights(
+    features: FloatArray, right: BoolArray, sample: IntArray, usual: FloatArray
+) -> FloatArray:
     """Learn the weights of evidence from candidates of samples that it was not taken from.
 
     Parameters
     ----------
-    features : list of arrays of shape (n_candidates, n_kinds)
-        The evidence for the candidates of each sample.
-    right : bool array
-        Which of all candidates are right.
+    features : array of shape (n_candidates, n_kinds)
+        The evidence for each candidate.
+    right : bool array of shape (n_candidates,)
+        Which of them are right.
+    sample : array of int, shape (n_candidates,)
+        The sample of each candidate.
     usual : array of shape (n_kinds + 1,)
         The weights that are used where none can be learned, the last one of the constant 1.
 
@@ -37,13 +41,11 @@ def learned_weights(features: list[FloatArray], right: BoolArray, usual: FloatAr
     -------
     array of shape (n_kinds + 1,)
     """
-    if not features:
+    if len(features) == 0:
         return usual
-    together = np.concatenate(features)
     if min(right.sum(), (~right).sum()) < LEAST_OUTCOMES:
-        return _shifted(usual, together, right)
-    size = [len(values) for values in features]
-    return _logistic_weights(together, right, np.repeat(np.arange(len(size)), size), usual)
+        return _shifted(usual, features, right)
+    return _logistic_weights(features, right, sample, usual)
 
 
 def _shifted(weights: FloatArray, features: FloatArray, right: BoolArray) -> FloatArray:
