@@ -63,13 +63,7 @@ class Broken:
         (["a"], [{"a"}], {"max_length": 0}, ParameterError, "max_length must be"),
         (["a"], [{"a"}], {"training__batch_size": 0}, ParameterError, "batch_size must be"),
         (["a"], [{"a"}], {"training__validation": 1.5}, ParameterError, "validation must be"),
-        (
-            ["a"],
-            [{"a"}],
-            {"network": "lstm", "training__device": "abacus"},
-            ParameterError,
-            "device 'abacus'",
-        ),
+        (["a"], [{"a"}], {"training__device": "abacus"}, ParameterError, "device 'abacus'"),
     ],
 )
 def test_bad_input_is_refused_before_training(X, Y, parameters, error, message):

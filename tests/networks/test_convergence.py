@@ -71,6 +71,16 @@ class TestFit:
         with pytest.warns(ConvergenceWarning, match="of 100000; raise max_steps or max_seconds"):
             model.fit(X, Y)
 
+    @pytest.mark.parametrize(("seconds", "judged"), [(10**6, [10, 13, 13]), (1e-3, [10])])
+    def test_judges_as_many_samples_as_time_allows(self, seconds, judged):
+        training = Training(max_steps=60, max_seconds=seconds)
+        model = SequenceSetGenerator(Transformer(32, 2, 1), training=training, random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(X, Y)
+        assert [epoch["judged"] for epoch in model.history_[:3]] == judged
+        assert len(model.history_) == (20 if len(judged) > 1 else 1)
+
     def test_does_not_warn_in_an_ordinary_run(self):
         model = SequenceSetGenerator(Transformer(32, 2, 1), random_state=0)
         with warnings.catch_warnings():

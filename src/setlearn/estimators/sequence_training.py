@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from setlearn.estimators.hidden_tokens import HiddenTokens
 from setlearn.generate import Bounds
 from setlearn.networks.runtime import one_thread, pick_device, seeded
 from setlearn.networks.sequence_network import check_shapes
-from setlearn.networks.training_loop import Epoch, Trainer
+from setlearn.networks.training_loop import MOST_EVALUATING, Epoch, Trainer
 from setlearn.networks.training_settings import Training, TrainingPlan
 from setlearn.nodes import IntArray
 from setlearn.scorers.sequences import SequenceScorer, encode_inputs
@@ -31,8 +32,9 @@ __all__ = ["SequenceTraining", "new_scorer"]
 MOST_NODES = 50_000
 """Nodes of trees that a network is trained on at once; larger steps are done in parts."""
 
-WATCHED = 100
-"""Samples that are predicted at each evaluation: enough to see progress, few enough to be fast."""
+WATCHED, LEAST_WATCHED = 100, 10
+"""Samples that are predicted at each evaluation: enough to see progress, few enough to be fast. If
+the time is limited, they are as many as it allows, but not fewer than the second number."""
 
 
 def new_scorer(
@@ -97,6 +99,7 @@ class SequenceTraining:
 
     def __post_init__(self) -> None:
         self.watched = (self.held_out if len(self.held_out) else self.train)[:WATCHED]
+        self.n_watched = len(self.watched)
 
     def hide_tokens(self, rng: np.random.RandomState) -> None:
         """Add training samples with hidden tokens, if the vocabulary has stand-ins.
@@ -133,6 +136,9 @@ class SequenceTraining:
             One entry per evaluation.
         """
         network = self.scorer.network
+        seconds_each = MOST_EVALUATING * plan.max_seconds * plan.evaluate_every / plan.max_steps
+        if math.isfinite(seconds_each):
+            self.n_watched = min(LEAST_WATCHED, len(self.watched))
         self.targets = network.training_trie(self.inputs, self.sequences, rng)
         self.n_nodes = np.bincount(self.targets.sample, minlength=self.targets.n_samples)
         trainer = Trainer(
@@ -141,7 +147,7 @@ class SequenceTraining:
             len(self.train),
             plan,
             seed=int(rng.randint(2**31 - 1)),
-            evaluate=self.evaluate,
+            evaluate=lambda: self.evaluate(seconds_each),
             parts=self._parts,
             verbose=training.verbose is not False,
             description="training the network",
@@ -182,25 +188,38 @@ class SequenceTraining:
         memory = encode_inputs(network, self.inputs, samples)
         return network.training_loss(memory, self.targets.take(samples), self.scorer.loss)
 
-    def evaluate(self) -> dict[str, float]:
-        """Mean F1 and loss of the watched samples."""
-        scorer = self.scorer
+    def evaluate(self, seconds: float = math.inf) -> dict[str, float]:
+        """Mean F1 and loss of the watched samples.
+
+        Parameters
+        ----------
+        seconds : float
+            What an evaluation may take. The next one judges as many samples as that allows.
+
+        Returns
+        -------
+        dict
+        """
+        started = time.perf_counter()
+        scorer, watched = self.scorer, self.watched[: self.n_watched]
         together = self.bounds.together(scorer.vocabulary.n_choices)
-        chunks = scorer.chunks(self.inputs, self.watched, together)
+        chunks = scorer.chunks(self.inputs, watched, together)
         losses = [float(self.loss(samples)) * len(samples) for samples in chunks]
-        place = np.split(np.arange(len(self.watched)), np.cumsum([len(c) for c in chunks])[:-1])
+        place = np.split(np.arange(len(watched)), np.cumsum([len(c) for c in chunks])[:-1])
         batches = (
             (at, self.inputs.part(samples)) for at, samples in zip(place, chunks, strict=True)
         )
-        trie = self.trie.take(self.watched)
+        trie = self.trie.take(watched)
         f1 = f1_of_lists(*candidate_lists(scorer, batches, trie, self.bounds))
-        loss = math.fsum(losses) / len(self.watched)
+        loss = math.fsum(losses) / len(watched)
+        affordable = len(watched) * seconds / max(time.perf_counter() - started, 1e-9)
+        self.n_watched = round(min(max(affordable, LEAST_WATCHED), len(self.watched)))
         # The loss decides only if the F1 is equal, as it is at the start of training.
         return {
             "held_out": f1 - 1e-4 * min(loss, 100.0),
             "held_out_f1": f1,
             "held_out_loss": loss,
-            "judged": len(self.watched),
+            "judged": len(watched),
             "held_out_seen": len(self.held_out) == 0,
         }
 

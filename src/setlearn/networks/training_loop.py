@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-__all__ = ["Epoch", "Trainer"]
+__all__ = ["MOST_EVALUATING", "Epoch", "Trainer"]
 
 SAVE_EVERY = 100
 """Steps between checkpoints: a crash costs some seconds of work."""

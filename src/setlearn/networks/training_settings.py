@@ -273,6 +273,10 @@ class TrainsNetwork:
                 f"training must be a setlearn.networks.Training or None, got {training!r}; "
                 "write for instance Training(max_steps=500)"
             )
+        if training.device not in ("auto", "cpu"):
+            from setlearn.networks.runtime import pick_device  # which needs torch
+
+            pick_device(training.device)
         if training.checkpoint is not None and not self.keeps_checkpoints:
             raise ParameterError(
                 f"{type(self).__name__} does not write checkpoints, but training.checkpoint is "
