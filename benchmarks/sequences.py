@@ -21,11 +21,11 @@ import torch
 from setlearn import SequenceSetGenerator
 from setlearn.datasets import substrings
 from setlearn.errors import TruncationWarning
-from setlearn.estimators.sequence_training import SequenceTraining, new_scorer
-from setlearn.generate import Bounds, generate
+from setlearn.estimators.sequence_training import new_scorer
+from setlearn.generate import generate
 from setlearn.networks import LSTM, Training
 from setlearn.nodes import Nodes, Step
-from setlearn.scorers.sequences import SequenceScorer
+from setlearn.scorers.sequences import SequenceScorer, encode_inputs
 from setlearn.sequence_inputs import learn_inputs
 from setlearn.trie import Sequences, Trie
 from setlearn.vocabulary import Tokeniser, Vocabulary
@@ -93,16 +93,17 @@ def training_ratio(n_samples):
     exploded = Sequences(np.arange(len(sequences.sample)), sequences.length, sequences.tokens)
 
     def epoch(inputs, sequences):
-        scorer = new_scorer(LSTM(), reader, vocabulary, inputs, device="cpu", seed=0)
+        network = new_scorer(LSTM(), reader, vocabulary, inputs, device="cpu", seed=0).network
         trie = Trie.of(sequences, len(inputs))
-        training = SequenceTraining(scorer, inputs, sequences, trie, Bounds(9, 64, 64))
-        optimizer = torch.optim.Adam(scorer.network.parameters(), lr=1e-3)
+        optimizer = torch.optim.Adam(network.parameters(), lr=1e-3)
         order = rng.permutation(len(inputs))
 
         def run():
             for first in range(0, len(order), 15):
+                rows = order[first : first + 15]
                 optimizer.zero_grad()
-                training.loss(order[first : first + 15]).backward()
+                memory = encode_inputs(network, inputs, rows)
+                network.training_loss(memory, trie.take(rows), "sequence").backward()
                 optimizer.step()
 
         return seconds(run, repeats=2)

@@ -9,7 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding, embedding_bag, gelu, linear, pad
 
-from setlearn.networks.attention import BIAS_UNIT, MASKED, Attention, Dropout
+from setlearn.networks.attention import BIAS_UNIT, Attention, Dropout
+from setlearn.networks.input_attention import InputBias, attend_within
+from setlearn.networks.windows import Windows
 from setlearn.trie import END
 
 if TYPE_CHECKING:
@@ -102,9 +104,8 @@ class ActionScorer(nn.Module):
         from_start = self.place(place.clamp(max=MOST_PLACES - 1)).expand(len(values), -1, -1)
         from_end = self.place(MOST_PLACES + (last - place).clamp(0, MOST_PLACES - 1))
         x = self.first(torch.cat([beside.flatten(2), from_start, from_end], dim=2))
-        bias = x.new_zeros(inside.shape[:2]).masked_fill(~inside[..., 0], MASKED)[:, None, None]
         for block in self.blocks:
-            x = block(x, bias, inside)
+            x = block(x, length + 2, inside)
         normed: Tensor = self.norm(x)
         return normed
 
@@ -213,7 +214,7 @@ class ChoiceVectors(nn.Module):
 
 
 class MixingBlock(nn.Module):
-    """Every position looks at its neighbours, then at all others."""
+    """Every position looks at its neighbours, then at the others."""
 
     def __init__(self, width: int, heads: int, dropout: float) -> None:
         super().__init__()
@@ -224,14 +225,16 @@ class MixingBlock(nn.Module):
         self.distance = nn.Parameter(torch.zeros(heads, 2 * FARTHEST + 1))
         self.dropout = Dropout(dropout)
 
-    def forward(self, x: Tensor, bias: Tensor, inside: Tensor) -> Tensor:
+    def forward(self, x: Tensor, length: Tensor, inside: Tensor) -> Tensor:
         """Update the residual stream.
 
         Parameters
         ----------
         x : Tensor of shape (b, positions, d)
-        bias, inside : Tensor
-            They hide the padding, from attention and from the convolution.
+        length : Tensor of shape (b,)
+            How many positions are no padding.
+        inside : Tensor of shape (b, positions, 1)
+            Which they are.
 
         Returns
         -------
@@ -240,11 +243,11 @@ class MixingBlock(nn.Module):
         normed = self.norms[0](x) * inside
         beside = gelu(self.neighbours(normed.transpose(1, 2))).transpose(1, 2)
         x = x + self.dropout(self.narrow(beside))
-        place = torch.arange(x.shape[1], device=x.device)
-        distance = (place - place[:, None]).clamp(-FARTHEST, FARTHEST) + FARTHEST
-        normed = self.norms[1](x)
-        attended = self.attention(
-            normed, self.attention.key_value(normed), bias + BIAS_UNIT * self.distance[:, distance]
-        )
-        update: Tensor = self.dropout(attended)
+        distance = Windows.of(x.shape[1]).distances(x.device)
+        distance = distance.clamp(-FARTHEST, FARTHEST) + FARTHEST
+        bias = InputBias(length, BIAS_UNIT * self.distance[:, distance])
+        attention, normed = self.attention, self.norms[1](x)
+        by_head = attention.by_head(attention.query(normed), attention.key_value(normed))
+        attended = attend_within(*by_head, bias).transpose(1, 2).flatten(2)
+        update: Tensor = self.dropout(attention.output(attended))
         return x + update

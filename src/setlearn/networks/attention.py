@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu, pad, scaled_dot_product_attention
 
-from setlearn.networks.input_attention import Pairs, attend_within
+from setlearn.networks.input_attention import InputBias, attend_within
 
 __all__ = [
     "BIAS_UNIT",
-    "MASKED",
     "Attention",
     "DecoderBlock",
     "Dropout",
     "EncoderBlock",
     "History",
-    "InputBias",
     "SampleGrid",
 ]
-
-MASKED = -1e9
-"""Added to scores that must not count: finite, so that a row of such scores is not NaN."""
 
 BIAS_UNIT = 10
 """Learned attention biases are multiplied by this. Adam changes every number by about the learning
@@ -185,18 +179,8 @@ class _FeedForward(nn.Module):
         return output
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class InputBias:
-    """What is added to the attention between the positions of inputs."""
-
-    key: Tensor  # (b, positions + 1): no attention to padding
-    distance: Tensor  # (heads, 2 * positions - 1), see `attend_within`
-    pair: Tensor | None  # (m, heads) for each of the pairs
-    pairs: Pairs | None
-
-
 class EncoderBlock(nn.Module):
-    """Every position of an input attends to all others.
+    """Every position of an input attends to the others.
 
     Parameters
     ----------
@@ -231,7 +215,7 @@ class EncoderBlock(nn.Module):
         by_head = attention.by_head(
             grid.arrange(attention.query(normed)), grid.arrange(attention.key_value(normed))
         )
-        attended = attend_within(*by_head, bias.key, bias.distance, bias.pair, bias.pairs)
+        attended = attend_within(*by_head, bias)
         attended = attention.output(grid.flatten(attended.transpose(1, 2).flatten(2)))
         x = x + self.dropout(attended)
         update: Tensor = self.dropout(self.feed_forward(self.norms[1](x)))

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from setlearn.networks.attention import BIAS_UNIT, MASKED, SampleGrid
+from setlearn.networks.attention import BIAS_UNIT, SampleGrid
+from setlearn.networks.input_attention import MASKED
 from setlearn.networks.pointers import Pointers
+from setlearn.networks.windows import Windows
 from setlearn.trie import END
 
 __all__ = ["CopyHead", "Spans"]
@@ -20,11 +22,16 @@ __all__ = ["CopyHead", "Spans"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spans:
-    """What the copy head keeps of the inputs."""
+    """What the copy head keeps of the inputs.
+
+    How well the first and the last position of a span fit is kept by the block of the first one,
+    (b, blocks, size, seen): for all positions in its block and the next one. A short input is one
+    block.
+    """
 
     keys: Tensor  # (b, 4, positions, d)
-    continues: Tensor  # (b, positions, positions): how well the first and the last of a span fit
-    ends: Tensor  # (b, positions, positions): the same, for spans with which a sequence ends
+    continues: Tensor  # (b, blocks, size, seen)
+    ends: Tensor  # the same, for spans with which a sequence ends
 
     def part(self, rows: Tensor, n_positions: int) -> Spans:
         """Only some inputs, and only their first positions.
@@ -39,10 +46,13 @@ class Spans:
         -------
         Spans
         """
+        _, n_blocks, size, _ = self.continues.shape
+        needed = -(-n_positions // size)
+        seen = n_positions if n_blocks == 1 else None
         return Spans(
             self.keys[:, :, :n_positions].index_select(0, rows),
-            self.continues[:, :n_positions, :n_positions].index_select(0, rows),
-            self.ends[:, :n_positions, :n_positions].index_select(0, rows),
+            self.continues[:, :needed, :seen, :seen].index_select(0, rows),
+            self.ends[:, :needed, :seen, :seen].index_select(0, rows),
         )
 
 
@@ -79,7 +89,11 @@ class CopyHead(nn.Module):
         """What is needed of encoded inputs (b, positions, d)."""
         first = (self.first(x) * self.width**-0.5).chunk(2, dim=-1)
         last = self.last(x).chunk(2, dim=-1)
-        continues, ends = (a @ b.mT for a, b in zip(first, last, strict=True))
+        windows = Windows.of(x.shape[1])
+        continues, ends = (
+            windows.split(a) @ windows.beside(b, before=False).mT
+            for a, b in zip(first, last, strict=True)
+        )
         keys = self.key(x).unflatten(-1, (4, self.width)).transpose(1, 2).contiguous()
         return Spans(keys, continues, ends)
 
@@ -133,18 +147,23 @@ def _of_stretches(at_start: Tensor, by_span: Tensor, sample: Tensor, start: Tens
     ----------
     at_start : Tensor of shape (n, positions)
         The scores of all positions as starts.
-    by_span : Tensor of shape (b, positions, positions)
-        The scores of spans, by the first and the last position.
+    by_span : Tensor of shape (b, blocks, size, seen)
+        The scores of spans, see `Spans`.
     sample : Tensor of shape (n,)
     start : Tensor of shape (n, positions)
-        Where each stretch starts; a stretch that starts before its input adds nothing.
+        Where each stretch starts; a stretch that starts before its input adds nothing. Of one that
+        is longer than a block, the last part counts.
 
     Returns
     -------
     Tensor of shape (n, positions)
     """
     n_positions = start.shape[1]
+    _, n_blocks, size, n_seen = by_span.shape
     inside = start.clamp(0, n_positions - 1)
     position = torch.arange(n_positions, device=start.device)
-    place = (sample[:, None] * n_positions + inside) * n_positions + position
-    return (at_start.gather(1, inside) + by_span.take(place)) * (start == inside)
+    near = torch.maximum(inside, position - size)
+    block = near // size
+    place = ((sample[:, None] * n_blocks + block) * size + near % size) * n_seen
+    of_spans = by_span.take(place + position - block * size)
+    return (at_start.gather(1, inside) + of_spans) * (start == inside)

@@ -6,7 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from setlearn.networks.attention import MASKED, Attention, History, SampleGrid
+from setlearn.networks.attention import Attention, History, SampleGrid
+from setlearn.networks.input_attention import MASKED
 from setlearn.nodes import IntArray
 from setlearn.trie import Trie
 

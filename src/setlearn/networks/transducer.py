@@ -15,6 +15,7 @@ from setlearn.networks.action_scorer import ADVANCE, ActionScorer
 from setlearn.networks.alignment import Pairs, align
 from setlearn.networks.recipe import Loss, NetworkRecipe
 from setlearn.networks.sequence_network import SequenceNetwork, State
+from setlearn.networks.windows import Windows
 from setlearn.parameter_checks import check_share
 from setlearn.savable import savable
 from setlearn.trie import END, Sequences, Trie
@@ -283,8 +284,8 @@ class TransducerNetwork(SequenceNetwork):
         return torch.stack(losses).mean()
 
     def most_at_once(self, longest: int) -> int:
-        """The longer, the fewer: attention between all positions grows with their square."""
-        return max(2_000_000 // (longest + 2) ** 2, 1)
+        """The longer, the fewer. There is a position before each input, and one after it."""
+        return Windows.of(longest + 2).most_at_once
 
     def encode(self, values: Tensor, length: Tensor) -> _Memory:
         """Read the inputs, each with a position before its first token and one after its last."""

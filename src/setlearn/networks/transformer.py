@@ -10,24 +10,23 @@ from typing import Any, ClassVar, cast
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import pad
 
 from setlearn.errors import ParameterError
 from setlearn.networks.attention import (
     BIAS_UNIT,
-    MASKED,
     DecoderBlock,
     Dropout,
     EncoderBlock,
     History,
-    InputBias,
     SampleGrid,
 )
 from setlearn.networks.copy_head import CopyHead, Spans
 from setlearn.networks.histories import GrowingHistory, TreeHistory
 from setlearn.networks.input_attention import (
+    MASKED,
     N_OCCURRENCES,
     N_PAIR_RELATIONS,
+    InputBias,
     same_token_pairs,
 )
 from setlearn.networks.pointers import (
@@ -40,15 +39,13 @@ from setlearn.networks.pointers import (
 from setlearn.networks.positions import MOST_POSITIONS, late_starts, position_numbers
 from setlearn.networks.recipe import Loss, NetworkRecipe
 from setlearn.networks.sequence_network import SequenceNetwork, State
+from setlearn.networks.windows import Windows
 from setlearn.nodes import IntArray
 from setlearn.parameter_checks import check_share
 from setlearn.savable import savable
 from setlearn.trie import END, Trie
 
 __all__ = ["Transformer", "TransformerNetwork"]
-
-MOST_PAIRS = 2_000_000
-"""Pairs of positions that prediction handles together: 16 MB for each head."""
 
 MOST_IN_TREES = 16_000_000
 """Pairs of nodes, within the trees of all samples, that one pass handles: 64 MB for each head.
@@ -237,11 +234,11 @@ class TransformerNetwork(SequenceNetwork):
             self.relation = nn.Parameter(torch.randn(n_relations, decoder_layers * heads) * 0.02)
 
     def most_at_once(self, longest: int) -> int:
-        """The longer, the fewer: attention between all positions grows with their square."""
-        return max(MOST_PAIRS // longest**2, 1)
+        """The longer, the fewer."""
+        return Windows.of(longest).most_at_once
 
     def encode(self, values: Tensor, length: Tensor) -> _Memory:
-        """Let all positions of each input attend to each other."""
+        """Let the positions of each input attend to each other."""
         b, n_positions = values.shape[:2]
         length = length.to(values.device)
         position = torch.arange(n_positions, device=values.device)
@@ -258,15 +255,12 @@ class TransformerNetwork(SequenceNetwork):
             x = x + self.occurrence[pairs.occurrence[inside]]
         x = self.dropout(x)
         masked = x.new_zeros(inside.shape).masked_fill(~inside, MASKED)
-        distance = torch.arange(1 - n_positions, n_positions, device=values.device)
+        distance = Windows.of(n_positions).distances(values.device)
         distance = distance.clamp(-FARTHEST, FARTHEST) + FARTHEST
         distance_bias = BIAS_UNIT * self.distance[:, :, distance]  # (layers, heads, distances)
         for number, block in enumerate(self.encoder):
-            pair_bias = None
-            if pairs is not None:
-                pair_bias = BIAS_UNIT * self.same_token[number][pairs.relation]
-            bias = InputBias(pad(masked, (0, 1)), distance_bias[number], pair_bias, pairs)
-            x = block(x, grid, bias)
+            relation = BIAS_UNIT * self.same_token[number] if self.match_tokens else None
+            x = block(x, grid, InputBias(length, distance_bias[number], relation, pairs))
         x = grid.arrange(self.encoder_norm(x))
         choice = torch.zeros_like(inside, dtype=torch.long)
         if self.copy:
