@@ -7,8 +7,9 @@ import torch
 from setlearn import SequenceSetGenerator
 from setlearn.networks import Training, Transducer
 from setlearn.networks.action_scorer import ADVANCE
+from setlearn.networks.lattice import written_tokens
 from setlearn.networks.runtime import seeded
-from setlearn.networks.transducer import _written
+from setlearn.networks.sequence_network import SequenceNetwork
 from setlearn.scorers.sequences import encode_inputs
 from setlearn.sequence_inputs import learn_inputs
 from setlearn.trie import END, Sequences, Trie
@@ -90,7 +91,7 @@ def test_training_trees_spell_the_sequences():
     network, inputs, vocabulary = build("node")
     sequences = vocabulary.encode(SETS)
     trie = network.training_trie(inputs, sequences, np.random.RandomState(0))
-    position, written = _written(trie)
+    position, written = written_tokens(trie)
     ends = trie.edge_node[trie.edge_token == END]
     ends = ends[np.isin(ends, trie.parent, invert=True)]
     spelled = {(trie.sample[n], tuple(written[n][written[n] > 0].tolist())) for n in ends}
@@ -105,7 +106,7 @@ def test_the_loss_is_that_of_the_actions():
     trie = network.training_trie(inputs, vocabulary.encode(SETS), np.random.RandomState(0))
     memory = encode_inputs(network, inputs, slice(None))
     loss = float(network.training_loss(memory, trie, "sequence"))
-    position, written = _written(trie)
+    position, written = written_tokens(trie)
     total = count = 0.0
     for node, token, n in zip(trie.edge_node, trie.edge_token, trie.edge_count, strict=True):
         one = encode_inputs(network, inputs, trie.sample[node : node + 1])
@@ -122,6 +123,14 @@ def test_chunks_of_prefixes_change_nothing(monkeypatch):
     whole = network.score_trie(memory, trie)
     monkeypatch.setattr("setlearn.networks.transducer.MOST_VALUES", 1)
     torch.testing.assert_close(network.score_trie(memory, trie), whole, rtol=0, atol=1e-12)
+
+
+def test_trees_are_scored_at_once_as_level_by_level():
+    network, inputs, vocabulary = build("node")
+    trie = Trie.of(vocabulary.encode(SETS), 3)
+    memory = encode_inputs(network, inputs, slice(None))
+    by_level = SequenceNetwork.score_trie(network, memory, trie)
+    torch.testing.assert_close(network.score_trie(memory, trie), by_level, rtol=0, atol=1e-5)
 
 
 def test_numbers_as_inputs_and_empty_sets():

@@ -173,21 +173,27 @@ class ActionScorer(nn.Module):
 
         Parameters
         ----------
-        hidden : Tensor of shape (n, width)
-        choice : Tensor of shape (n,)
+        hidden : Tensor of shape (..., width)
+        choice : Tensor of shape (...)
             What can be copied at each position.
-        token : Tensor of shape (n,)
+        token : Tensor of the same shape, or one that fits it
+            Not ADVANCE.
 
         Returns
         -------
-        Tensor of shape (n,)
+        Tensor of shape (...)
         """
-        logits: Tensor = (hidden * self.output()[token]).sum(1) + self.bias[token]
+        logits: Tensor = (hidden * self.output()[token]).sum(-1) + self.bias[token]
         if self.copy is None:
             return logits
-        vote: Tensor = self.copy(hidden)[:, 0] * (choice == token)
+        vote: Tensor = self.copy(hidden)[..., 0] * (choice == token)
         voted: Tensor = logits + vote
         return voted
+
+    def advance_logits(self, hidden: Tensor) -> Tensor:
+        """Score ADVANCE at (..., width)."""
+        logits: Tensor = hidden @ self.output()[ADVANCE] + self.bias[ADVANCE]
+        return logits
 
 
 class ChoiceVectors(nn.Module):

@@ -13,6 +13,7 @@ from torch.nn.functional import pad
 
 from setlearn.networks.action_scorer import ADVANCE, ActionScorer
 from setlearn.networks.alignment import Pairs, align
+from setlearn.networks.lattice import reached_positions, written_tokens
 from setlearn.networks.recipe import Loss, NetworkRecipe
 from setlearn.networks.sequence_network import SequenceNetwork, State
 from setlearn.networks.windows import Windows
@@ -34,6 +35,9 @@ SMALLEST = 1e-12
 
 SMALLEST_SHARE = 1e-6
 """Positions with a smaller share in the probability of a prefix are left out."""
+
+FEW_POSITIONS = 64
+"""In longer inputs most positions are out of reach of a prefix, and need not be computed."""
 
 
 @savable()
@@ -271,7 +275,7 @@ class TransducerNetwork(SequenceNetwork):
         -------
         Tensor
         """
-        position, history = _written(trie)
+        position, history = written_tokens(trie)
         device = memory.choice.device
         sample, at, written = (
             torch.from_numpy(part).to(device) for part in (trie.sample, position, history)
@@ -317,6 +321,42 @@ class TransducerNetwork(SequenceNetwork):
         ]
         written = torch.cat([written, token[:, None]], dim=1)
         return self._step(memory, sample, torch.cat(shares), written)
+
+    def score_trie(self, memory: _Memory, trie: Trie) -> Tensor:
+        """Score all prefixes together if inputs are short, by where they may be written."""
+        n_positions, width = memory.encoded[0].shape[1:]
+        if self.loss_name == "sequence" or n_positions > FEW_POSITIONS:
+            return super().score_trie(memory, trie)
+        nodes_per_input = np.bincount(trie.sample, minlength=trie.n_samples)
+        before = np.cumsum(nodes_per_input) - nodes_per_input
+        part = before // max(MOST_VALUES // (2 * n_positions * width), 1)
+        rows = np.split(np.arange(trie.n_samples), np.flatnonzero(np.diff(part)) + 1)
+        return torch.cat([self._score_part(memory, trie, samples) for samples in rows])
+
+    def _score_part(self, memory: _Memory, trie: Trie, samples: IntArray) -> Tensor:
+        """The logits of the trees of some samples."""
+        trie = trie.take(samples)
+        of = slice(int(samples[0]), int(samples[-1]) + 1)
+        memory = _Memory([x[of] for x in memory.encoded], memory.choice[of], memory.last[of])
+        reached = reached_positions(
+            self._each(), memory.encoded, memory.choice, memory.last, trie, SMALLEST_SHARE
+        )
+        row, position = reached.share.nonzero(as_tuple=True)
+        sample = torch.from_numpy(trie.sample).to(row.device)
+        chosen = reached.share.new_zeros(len(trie), self.n_choices)
+        for rows in self._chunks(memory, len(row)):
+            at = _At(sample[row[rows]], position[rows], [h[row[rows]] for h in reached.histories])
+            share = reached.share[row[rows], position[rows]][:, None]
+            chosen.index_add_(0, row[rows], share * self._probabilities(memory, at))
+        return self._as_logits(chosen, reached.end)
+
+    def _as_logits(self, chosen: Tensor, end: Tensor) -> Tensor:
+        """The logits (n, choices) of probabilities, of which END has its own."""
+        chosen = torch.cat([end[:, None], chosen[:, END + 1 :]], dim=1)
+        if self.loss_name == "sequence":
+            return chosen.clamp_min(SMALLEST).log()
+        # Ways to write the same token may add up to more than 1.
+        return chosen.clamp(SMALLEST, 1 - 1e-6).logit()
 
     def _written_at(
         self, memory: _Memory, sample: Tensor, reached: Tensor, written: Tensor, token: Tensor
@@ -367,11 +407,7 @@ class TransducerNetwork(SequenceNetwork):
             goes_on = (moved > SMALLEST_SHARE) | (to_come[row, position] > SMALLEST_SHARE)
             row, position = row[goes_on], position[goes_on]
         at.masked_fill_(at <= SMALLEST_SHARE, 0.0)
-        chosen = torch.cat([end[:, None], chosen[:, END + 1 :]], dim=1)
-        if self.loss_name == "sequence":
-            return chosen.clamp_min(SMALLEST).log(), at
-        # Ways to write the same token may add up to more than 1.
-        return chosen.clamp(SMALLEST, 1 - 1e-6).logit(), at
+        return self._as_logits(chosen, end), at
 
     def _probabilities(self, memory: _Memory, at: _At, token: Tensor | None = None) -> Tensor:
         """Of all actions at some places (m, choices), or of one token at each (m,).
@@ -400,21 +436,3 @@ class TransducerNetwork(SequenceNetwork):
         per_prefix = memory.choice.shape[1] + 4 * max(memory.encoded[0].shape[2], self.n_choices)
         size = max(MOST_VALUES // per_prefix, 1)
         return [slice(first, first + size) for first in range(0, max(n, 1), size)]
-
-
-def _written(trie: Trie) -> tuple[IntArray, IntArray]:
-    """Of each node of a tree of actions, its position, and its tokens (n, longest) after zeros."""
-    position = np.zeros(len(trie), dtype=np.intp)
-    count = np.zeros(len(trie), dtype=np.intp)
-    levels = trie.levels()[1:]
-    for level in levels:
-        above = trie.parent[level.nodes]
-        advances = level.token == ADVANCE
-        position[level.nodes] = position[above] + advances
-        count[level.nodes] = count[above] + ~advances
-    written = np.zeros((len(trie), max(int(count.max()), 1)), dtype=np.intp)
-    for level in levels:
-        above = written[trie.parent[level.nodes]]
-        moved = np.column_stack([above[:, 1:], level.token])
-        written[level.nodes] = np.where((level.token == ADVANCE)[:, None], above, moved)
-    return position, written

@@ -136,11 +136,11 @@ class EditedInput:
             if isinstance(part, Add):
                 made += part.tokens
                 continue
-            if part not in self.found:
-                self.found[part] = self._copied(part)
-            copied = self.found[part]
+            copied = self.found.get(part)  # None also if it was not looked for yet
             if copied is None:
-                return None
+                copied = self.found[part] = self._copied(part)
+                if copied is None:
+                    return None
             made += copied.tokens
             copies.append(copied)
         if len(copies) == 1:
