@@ -121,7 +121,8 @@ def test_rules_are_fitted_on_sets_with_unseen_tokens(model):
 
 
 def test_a_trace_names_the_token_itself(model):
-    trace = model.trace("xa")
+    with pytest.warns(UnseenTokenWarning, match="1 of 1 inputs"):
+        trace = model.trace("xa")
     assert "xa" in trace.result
     assert "x" in {branch.choice for branch in trace.branches}
     assert not any(branch.choice.startswith("(unseen") for branch in trace.branches)
@@ -209,7 +210,7 @@ def test_a_convolution_decides_on_scores_with_stand_ins():
     rule = LambdaCNN(training=Training(max_steps=50), random_state=0)
     model = fitted(Transformer(width=16, encoder_layers=1), 100, rule=rule)
     quietly(model.predict, UNSEEN[:5])
-    model.trace("xa")
+    quietly(model.trace, "xa")
 
 
 def names(n, seed):

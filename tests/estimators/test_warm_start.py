@@ -5,7 +5,7 @@ import pytest
 
 import setlearn
 from setlearn import SequenceSetGenerator
-from setlearn.errors import DataError, ParameterError
+from setlearn.errors import DataError, ParameterError, SetlearnWarning
 from setlearn.networks import LSTM, Training, Transducer, Transformer, training_loop
 
 X = [a + b for a in "abcdefg" for b in "abcdefg"]
@@ -165,6 +165,7 @@ def test_a_dropped_network_is_trained_anew():
     ).fit(X, forms)
     held_out = model.held_out_
     assert not any("network" in part for part in model.facts()["mixture"])
-    model.set_params(warm_start=True, training__max_steps=40).fit(X, forms)
+    with pytest.warns(SetlearnWarning, match=r"only AnalogyScorer\(\), so training starts anew"):
+        model.set_params(warm_start=True, training__max_steps=40).fit(X, forms)
     assert model.history_[-1]["step"] == 40
     np.testing.assert_array_equal(model.held_out_, held_out)

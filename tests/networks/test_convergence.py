@@ -53,7 +53,7 @@ class TestTime:
         epochs = history([0.5] * 20, [1.0] * 20)
         epochs[-1]["out_of_time"] = True
         problem = convergence_problem(epochs, plan)
-        assert problem == "training ended after 20 seconds, at step 20 of 99"
+        assert problem == "training ended after 20 seconds, at step 20 of 99; raise max_seconds"
 
     def test_most_of_a_schedule_is_enough(self):
         plan = TrainingPlan(max_steps=30, max_seconds=20, schedule="one-cycle")
@@ -68,7 +68,9 @@ class TestFit:
     def test_warns_when_time_is_short(self):
         training = Training(max_steps=100_000, max_seconds=0.3)
         model = SequenceSetGenerator(LSTM(8, 8, 8), training=training, random_state=0)
-        with pytest.warns(ConvergenceWarning, match="of 100000; raise max_steps or max_seconds"):
+        with pytest.warns(
+            ConvergenceWarning, match="of 100000; raise max_seconds of the training, or continue it"
+        ):
             model.fit(X, Y)
 
     @pytest.mark.parametrize(("seconds", "judged"), [(10**6, [10, 13, 13]), (1e-3, [10])])

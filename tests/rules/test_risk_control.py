@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 
-from setlearn.errors import DataError, NotFittedError, ParameterError
+from setlearn import SequenceSetGenerator
+from setlearn.errors import DataError, NotFittedError, ParameterError, SetlearnWarning
 from setlearn.generate import Bounds, generate
 from setlearn.nodes import Nodes, Step
 from setlearn.rules import RiskControl
@@ -274,3 +275,11 @@ def test_the_reason_tells_score_and_cut():
     rule.fit(Nodes.roots(np.full((5, 2), 0.5)), np.ones((5, 2), bool))
     steps = rule.steps(Nodes.roots(np.array([[0.9, 0.25]])), ["a", "b"])
     assert steps.reason == "b at 0.25 is below the cut 0.5, which is enough for a recall of 0.5"
+
+
+def test_a_recall_that_no_list_of_sequences_reaches_is_warned_of():
+    rng = np.random.RandomState(0)
+    X = ["".join(rng.choice(list("abcd"), 4)) for _ in range(60)]
+    Y = [{x, "".join(rng.choice(list("efgh"), 4))} for x in X]  # one of two cannot be known
+    with pytest.warns(SetlearnWarning, match=r"a recall of 0\.8 cannot be reached.* finds 0\.[56]"):
+        SequenceSetGenerator("analogy", RiskControl(0.8), random_state=0).fit(X, Y)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from sklearn.base import clone
 
-from setlearn.errors import DataError, ParameterError
+from setlearn.errors import DataError, ParameterError, SetlearnWarning, warn_user
 from setlearn.estimators.mixture_scorer import MixtureScorer
 from setlearn.estimators.mixture_source import Mixture, SuitedScorer
 from setlearn.estimators.scorer_sources import NewNetwork, PassedScorer, ScorerSource
@@ -126,16 +126,22 @@ def continued(source: ScorerSource, scorer: TokenScorer, tokens: Splits) -> Scor
     if not source.trains_network:
         raise ParameterError(
             "warm_start goes on with the training of a network, but "
-            f"{', '.join(_described(trained))} is a scorer without one; fit a new model instead "
+            f"{', '.join(trained.described())} is a scorer without one; fit a new model instead "
             "(warm_start=False)"
         )
     if not trained.trains_network:
+        warn_user(
+            SetlearnWarning(
+                f"there is no network to continue with, only {', '.join(trained.described())}, so "
+                "training starts anew; give it more steps or time than before"
+            )
+        )
         return source
     # Some parts of a mixture may have been dropped.
-    if not (isinstance(source, SuitedScorer) or {*_described(trained)} <= {*_described(source)}):
+    if not (isinstance(source, SuitedScorer) or {*trained.described()} <= {*source.described()}):
         raise ParameterError(
-            f"warm_start goes on with {', '.join(_described(trained))}, which was trained, but "
-            f"network is now {', '.join(_described(source))}; leave it as it was, or fit a new "
+            f"warm_start goes on with {', '.join(trained.described())}, which was trained, but "
+            f"network is now {', '.join(source.described())}; leave it as it was, or fit a new "
             "model instead (warm_start=False)"
         )
     if isinstance(scorer, MixtureScorer):
@@ -155,13 +161,6 @@ def _source_of(scorer: TokenScorer) -> ScorerSource:
         passed = scorer.scorer
         return PassedScorer(clone(passed) if hasattr(passed, "get_params") else passed)
     return NewNetwork(scorer.recipe)  # type: ignore[attr-defined]  # all others have one
-
-
-def _described(source: ScorerSource) -> list[str]:
-    """What a source trains, part by part."""
-    if isinstance(source, Mixture):
-        return [name for part in source.parts for name in _described(part)]
-    return [repr(getattr(source, "recipe", getattr(source, "scorer", None)))]
 
 
 def kept_split(split: SampleSplit, X: Any, held_out: IntArray, keys: IntArray) -> SampleSplit:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from setlearn.estimators.candidate_lists import probable_sequences
-from setlearn.generate import MOST_SCORES, Bounds
+from setlearn.generate import MOST_SCORES, Bounds, Generated
 from setlearn.nodes import BoolArray, ExampleSets, FloatArray, IntArray, Step
 from setlearn.savable import savable
 from setlearn.scorers.base import MOST_IN_A_BATCH, TokenScorer
@@ -26,6 +26,10 @@ Found: TypeAlias = dict[tuple[int, ...], float]
 
 LEAST_SURE = 100
 """Held-out samples of which the first scorer must be sure, for it to decide alone anywhere."""
+
+IMPROBABLE = 0.1
+"""What a list left out does not count if the last one that is listed has a smaller share of the
+probability of the best one."""
 
 DECIMALS = 6
 """Of probabilities: batched in another way, those of networks differ from the 7th on."""
@@ -234,7 +238,7 @@ class MixtureScorer(TokenScorer):
         truncated = np.zeros(len(X), dtype=bool)
         for samples, inputs in scorer.batches(X, self._together):
             grown = probable_sequences(scorer, inputs, self.bounds)
-            truncated[samples] = grown.truncated[: len(samples)]
+            truncated[samples] = (grown.truncated & _lost_something(grown))[: len(samples)]
             for sample, tokens, p in zip(
                 grown.sample, grown.tuples(), grown.probability.tolist(), strict=True
             ):
@@ -270,6 +274,15 @@ class MixtureScorer(TokenScorer):
                 if len(rows)
             ]
         )
+
+
+def _lost_something(grown: Generated) -> BoolArray:
+    """For each sample, whether what its list had no room for may be probable."""
+    n_samples = len(grown.truncated)
+    best, last = np.zeros(n_samples), np.ones(n_samples)
+    np.maximum.at(best, grown.sample, grown.probability)
+    np.minimum.at(last, grown.sample, grown.probability)
+    return last >= IMPROBABLE * best
 
 
 def doubt(sample: IntArray, probability: FloatArray, n_samples: int) -> FloatArray:

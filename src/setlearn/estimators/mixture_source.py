@@ -20,6 +20,7 @@ from setlearn.estimators.sequence_parameters import FEW
 from setlearn.estimators.sequence_problem import FittedScorer, SampleSplit, SequenceProblem
 from setlearn.networks import Training, network_named
 from setlearn.networks.alignment import Pairs, reading_order
+from setlearn.progress import say_before_progress
 from setlearn.scorers import AlignedTrees, AnalogyScorer, JointNgrams, Scorer
 from setlearn.scorers.base import TokenScorer
 from setlearn.sequence_inputs import is_numeric, learn_inputs
@@ -106,6 +107,10 @@ class Mixture(ScorerSource):
         """The first one that a part brings along."""
         return next((part.vocabulary for part in self.parts if part.vocabulary), None)
 
+    def described(self) -> list[str]:
+        """Those of all parts."""
+        return [name for part in self.parts for name in part.described()]
+
     @property
     def copies_tokens(self) -> bool | None:
         """Whether a part copies tokens; None if some part does not say how it reads inputs."""
@@ -137,14 +142,20 @@ class Mixture(ScorerSource):
         """Fit all parts on the same samples, then the pool on the others."""
         for part in self.parts:
             part.check(problem.X)
+        say_before_progress(
+            f"fitting {', '.join(self.described())}",
+            verbose=problem.training.verbose is not False,
+        )
         fitted = self._fitted_parts(problem, split, rng)
         judge = MixtureScorer([part.judge for part in fitted], problem.bounds)
         left = judge.fit_pool(*problem.part(split.held_out))
         scorers = [fitted[k].scorer for k in left]
         scorer = MixtureScorer(scorers, problem.bounds, judge.pool, judge.sure)
         history = [{**epoch, "part": k} for k, part in enumerate(fitted) for epoch in part.history]
-        unfinished = next((part.unfinished for part in fitted if part.unfinished), None)
-        return FittedScorer(scorer, history, judge, unfinished)
+        for k, scored in enumerate(fitted):
+            if scored.unfinished:
+                return FittedScorer(scorer, history, judge, scored.unfinished, k in left)
+        return FittedScorer(scorer, history, judge)
 
     def _fitted_parts(
         self, problem: SequenceProblem, split: SampleSplit, rng: np.random.RandomState
@@ -198,6 +209,10 @@ class SuitedScorer(ScorerSource):
     analogy alone, if it does well on held-out ones or there are none.
     """
 
+    def described(self) -> list[str]:
+        """Unknown before it has seen the data."""
+        return ["what suits the data"]
+
     @property
     def copies_tokens(self) -> bool:
         """Whatever is chosen copies tokens."""
@@ -232,6 +247,10 @@ class SuitedScorer(ScorerSource):
         if len(problem.X) < FEW:
             analogy = PassedScorer(AnalogyScorer()).fit(problem, split, rng)
             if _is_enough(analogy.judge, problem, split):
+                say_before_progress(
+                    "analogy does well on held-out samples, so no network is trained",
+                    verbose=problem.training.verbose is not False,
+                )
                 return analogy
         transducer = NewNetwork(network_named("transducer"))
         if len(problem.X) < NOT_MANY:

@@ -53,6 +53,10 @@ class ScorerSource(ABC):
         """The vocabulary that the scorer brings along; None if it is learned from the sets."""
         return None
 
+    @abstractmethod
+    def described(self) -> list[str]:
+        """What it fits, part by part."""
+
     @property
     def tokens(self) -> tuple[Split | None, Split | None]:
         """How the scorer splits inputs and elements; None where this is guessed from the data."""
@@ -147,6 +151,10 @@ class NewNetwork(ScorerSource):
     def __init__(self, recipe: Any) -> None:
         self.recipe = recipe
         self.loss = loss_of(recipe)
+
+    def described(self) -> list[str]:
+        """The recipe."""
+        return [repr(self.recipe)]
 
     @property
     def copies_tokens(self) -> bool:
@@ -252,8 +260,9 @@ class NewNetwork(ScorerSource):
             enough = SOLVED if len(split.held_out) >= LEAST_TO_JUDGE else None
             plan = replace(plan, max_steps=steps, enough=enough)
         if training.evaluate_every is None:
-            # Under a time limit, evaluations cost training.
-            n_evaluations = EVALUATIONS if training.max_seconds is None else EVALUATIONS // 2
+            # Under a time limit evaluations cost training, and with few steps most of the time.
+            is_long = training.max_seconds is None and plan.max_steps >= 2 * EVALUATIONS
+            n_evaluations = EVALUATIONS if is_long else EVALUATIONS // 2
             plan = replace(plan, evaluate_every=max(plan.max_steps // n_evaluations, 1))
         return plan
 
@@ -274,6 +283,10 @@ class PassedScorer(ScorerSource):
         """The scorer's own, if it has one."""
         vocabulary: Vocabulary | None = getattr(self.scorer, "vocabulary", None)
         return vocabulary
+
+    def described(self) -> list[str]:
+        """The scorer."""
+        return [repr(self.scorer)]
 
     @property
     def copies_tokens(self) -> bool | None:

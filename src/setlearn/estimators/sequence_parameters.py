@@ -21,6 +21,7 @@ __all__ = [
     "FEW",
     "as_list",
     "check_bounds",
+    "check_inputs",
     "check_lengths",
     "check_rule",
     "default_rule",
@@ -221,6 +222,28 @@ def learned_bounds(trie: Trie, *, longer: bool = False) -> Bounds:
     longest += longer * (longest // LONGER + 1)
     max_size = max(2 * int(trie.set_sizes().max()), LEAST_SIZE)
     return Bounds(longest, max_size, width * (longest + 1))
+
+
+def check_inputs(X: Any) -> None:
+    """Refuse lists of one text each, which would be read as one token: tables look like this.
+
+    Raises
+    ------
+    DataError
+    """
+    if isinstance(X, np.ndarray) or len(X) < 2:
+        return
+    texts = {x[0] for x in X if isinstance(x, list | tuple) and len(x) == 1 and _is_text(x[0])}
+    if len(texts) == len(X):
+        raise DataError(
+            f"each input is a list with one text, such as [{X[0][0]!r:.60}], and no two are equal, "
+            "so nothing could be learned from them as tokens; pass the texts themselves, of a "
+            'table a single column such as table["text"]'
+        )
+
+
+def _is_text(token: Any) -> bool:
+    return isinstance(token, str) and len(token) > 1
 
 
 def as_list(values: Any, name: str) -> Any:

@@ -112,6 +112,9 @@ class SequencePredictor(RuleHolder):
     def trace(self, x: Any, known: Any = (), *, unknown: Unknown = "error") -> SequenceTrace:
         self._check_fitted()
         stand_ins = stand_ins_of([x], self.vocabulary_)
+        unseen = unseen_tokens([x], self.vocabulary_)
+        if any(unseen):
+            warn_user(_unseen_token_warning(unseen, stand_ins))
         [given] = self._without_unseen(self._read_known([known]), stand_ins, unknown)
         watch = Watch()
         bounds = self._bounds(self.rule_, len(given), X=[x])

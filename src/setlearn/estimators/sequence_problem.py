@@ -134,3 +134,6 @@ class FittedScorer:
     judge: TokenScorer
     unfinished: str | None = None
     """Why the training should have been longer, if it seems so."""
+
+    can_continue: bool = True
+    """Whether the scorer has the network that this is about."""

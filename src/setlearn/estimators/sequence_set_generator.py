@@ -24,6 +24,7 @@ from setlearn.estimators.scorer_sources import ScorerSource
 from setlearn.estimators.sequence_parameters import (
     as_list,
     check_bounds,
+    check_inputs,
     check_lengths,
     check_rule,
     learned_bounds,
@@ -222,13 +223,13 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
                 )
             )
         if fitted.unfinished is not None:
-            warn_user(
-                ConvergenceWarning(
-                    f"{fitted.unfinished}; raise max_steps or max_seconds of the training, or "
-                    "continue it by another fit (warm_start=True, or --continue on the command "
-                    "line)"
-                )
+            remedy = (
+                "or continue it by another fit (warm_start=True, or --continue on the command line)"
+                if fitted.can_continue
+                else "if the other scorers are not enough: this network was dropped from the "
+                "mixture, because so far it adds nothing to them"
             )
+            warn_user(ConvergenceWarning(f"{fitted.unfinished} of the training, {remedy}"))
         return self
 
     @property
@@ -251,6 +252,7 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
     def _read_problem(self, X: Any, y: Any, source: ScorerSource) -> SequenceProblem:
         """Read and check everything before anything costly starts."""
         X, y, training = as_list(X, "X"), as_list(y, "y"), self._training()
+        check_inputs(X)
         tokens = source.tokens if self.tokens is None else self.tokens
         of_inputs, of_elements = tokenisers_of(tokens, X, y)
         check_bounds(self.max_length, self.max_size, self.max_nodes)

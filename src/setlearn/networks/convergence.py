@@ -31,7 +31,7 @@ that is no problem."""
 
 
 def convergence_problem(history: Sequence[Mapping[str, Any]], plan: TrainingPlan) -> str | None:
-    """Say what was seen, if a training should have been longer.
+    """Say what was seen, and what to do, if a training should have been longer.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def convergence_problem(history: Sequence[Mapping[str, Any]], plan: TrainingPlan
     --------
     >>> history = [{"step": 7, "held_out_f1": 0.5, "held_out_loss": 1.0, "out_of_time": True}]
     >>> convergence_problem(history, TrainingPlan(max_steps=99, max_seconds=60))
-    'training ended after 60 seconds, at step 7 of 99'
+    'training ended after 60 seconds, at step 7 of 99; raise max_seconds'
     """
     if not history:
         return None
@@ -57,7 +57,7 @@ def convergence_problem(history: Sequence[Mapping[str, Any]], plan: TrainingPlan
     if n_steps < enough and last.get("out_of_time"):
         return (
             f"training ended after {plan.max_seconds:.0f} seconds, at step {n_steps} of "
-            f"{plan.max_steps}"
+            f"{plan.max_steps}; raise max_seconds"
         )
     if len(history) < LEAST_EVALUATIONS:
         return None
@@ -72,5 +72,5 @@ def convergence_problem(history: Sequence[Mapping[str, Any]], plan: TrainingPlan
     return (
         f"held-out F1 was still rising ({before['held_out_f1']:.3f} to {last['held_out_f1']:.3f}) "
         f"and held-out loss falling ({before['held_out_loss']:.3g} to {last['held_out_loss']:.3g}) "
-        f"when training ended after {n_steps} steps"
+        f"when training ended after {n_steps} steps; raise max_steps"
     )

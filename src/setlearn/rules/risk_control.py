@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from setlearn.errors import DataError, ParameterError
+from setlearn.errors import DataError, ParameterError, SetlearnWarning, warn_user
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, check_positive
 from setlearn.rules.base import Rule
 from setlearn.savable import savable
@@ -118,6 +118,15 @@ class RiskControl(Rule):
         too_much = np.flatnonzero(np.cumsum(cost[order]) > budget)
         # If nothing needs to be found, as most true sets are empty, certain choices remain.
         self.cut_ = float(membership[order[too_much[0]]]) if len(too_much) else 1.0
+        if self.cut_ == 0 and nodes.depth.max() > 0:  # labels with a score of 0 can be kept
+            found = 1 - float(cost[membership == 0].sum()) / len(samples)
+            warn_user(
+                SetlearnWarning(
+                    f"a recall of {self.recall:g} cannot be reached: on average the scorer finds "
+                    f"{found:.2f} of a set at all, and the rule keeps everything that it finds; "
+                    "ask for less recall, or improve the scorer"
+                )
+            )
         return self
 
     def accept(self, nodes: Nodes) -> BoolArray:
