@@ -236,14 +236,14 @@ def check_inputs(X: Any) -> None:
     texts = {x[0] for x in X if isinstance(x, list | tuple) and len(x) == 1 and _is_text(x[0])}
     if len(texts) == len(X):
         raise DataError(
-            f"each input is a list with one text, such as [{X[0][0]!r:.60}], and no two are equal, "
-            "so nothing could be learned from them as tokens; pass the texts themselves, of a "
-            'table a single column such as table["text"]'
+            f"each input is a list with one text, such as [{X[0][0]!r:.60}], which would be one "
+            "token, and no two are equal; pass the texts themselves, of a table a single column "
+            'such as table["text"]'
         )
 
 
 def _is_text(token: Any) -> bool:
-    return isinstance(token, str) and len(token) > 1
+    return isinstance(token, str) and len(token.split()) > 1
 
 
 def as_list(values: Any, name: str) -> Any:
