@@ -93,6 +93,19 @@ def test_the_transformer_predicts_in_single_precision_and_the_lstm_in_double(mod
         )
 
 
+@pytest.mark.parametrize("network", [TRANSFORMER, Transducer(width=16, heads=2, layers=1)])
+def test_scores_do_not_depend_on_longer_inputs_that_are_asked_together(network):
+    model = fitted(network, "node", max_steps=5)
+    # On both sides of the length from which on inputs are read in windows.
+    texts = ["ab" * 150, "ab" * 200, "ba" * 191, "ba" * 193, "ab" * 192]
+    trie = model._trie([frozenset({"ab", "b"})] * len(texts))
+    together = model.scorer_.score_trees(texts, trie)
+    for row, text in enumerate(texts):
+        alone = model.scorer_.score_trees([text], trie.take(np.array([row])))
+        mine = together.probabilities[together.sample == row]
+        np.testing.assert_allclose(alone.probabilities, mine, rtol=0, atol=1e-5)
+
+
 def test_scores_fall_downwards(model):
     step = model.scorer_.start(model.scorer_.reader.read(["ab"]))
     for token in (1, 2, 1):

@@ -202,6 +202,7 @@ class SequenceTraining:
         """
         started = time.perf_counter()
         scorer, watched = self.scorer, self.watched[: self.n_watched]
+        watched = watched[np.argsort(self.inputs.length[watched], kind="stable")]
         together = self.bounds.together(scorer.vocabulary.n_choices)
         chunks = scorer.chunks(self.inputs, watched, together)
         losses = [float(self.loss(samples)) * len(samples) for samples in chunks]

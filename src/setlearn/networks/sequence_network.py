@@ -70,6 +70,15 @@ class SequenceNetwork(nn.Module, ABC):
         Memory
         """
 
+    @property
+    def longest_whole(self) -> int | None:
+        """The longest input that is read in one piece; None if all are.
+
+        Longer inputs are read in another way. A batch holds only inputs of one kind, so that
+        answers do not depend on what is asked together.
+        """
+        return None
+
     def most_at_once(self, longest: int) -> int | None:
         """The largest number of inputs of that length to encode together; None for no limit."""
         return None

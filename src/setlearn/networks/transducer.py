@@ -16,7 +16,7 @@ from setlearn.networks.alignment import Pairs, align
 from setlearn.networks.lattice import reached_positions, written_tokens
 from setlearn.networks.recipe import Loss, NetworkRecipe
 from setlearn.networks.sequence_network import SequenceNetwork, State
-from setlearn.networks.windows import Windows
+from setlearn.networks.windows import LONGEST_WHOLE, Windows
 from setlearn.parameter_checks import check_share
 from setlearn.savable import savable
 from setlearn.trie import END, Sequences, Trie
@@ -286,6 +286,11 @@ class TransducerNetwork(SequenceNetwork):
             hidden = member.hidden(encoded[sample, at], written)
             losses.append(self.tree_loss(member.logits(hidden, choice), trie, loss))
         return torch.stack(losses).mean()
+
+    @property
+    def longest_whole(self) -> int:
+        """Longer inputs are read in windows, with the positions before and after them."""
+        return LONGEST_WHOLE - 2
 
     def most_at_once(self, longest: int) -> int:
         """The longer, the fewer. There is a position before each input, and one after it."""

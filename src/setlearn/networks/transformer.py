@@ -39,7 +39,7 @@ from setlearn.networks.pointers import (
 from setlearn.networks.positions import MOST_POSITIONS, late_starts, position_numbers
 from setlearn.networks.recipe import Loss, NetworkRecipe
 from setlearn.networks.sequence_network import SequenceNetwork, State
-from setlearn.networks.windows import Windows
+from setlearn.networks.windows import LONGEST_WHOLE, Windows
 from setlearn.nodes import IntArray
 from setlearn.parameter_checks import check_share
 from setlearn.savable import savable
@@ -232,6 +232,11 @@ class TransformerNetwork(SequenceNetwork):
             self.copy_head = CopyHead(width, n_relations, start - 1)  # weak, as votes add up
             # The attention bias of each head of each layer for each relation.
             self.relation = nn.Parameter(torch.randn(n_relations, decoder_layers * heads) * 0.02)
+
+    @property
+    def longest_whole(self) -> int:
+        """Longer inputs are read in windows."""
+        return LONGEST_WHOLE
 
     def most_at_once(self, longest: int) -> int:
         """The longer, the fewer."""

@@ -159,9 +159,12 @@ class SequenceScorer(TokenScorer):
         """
         parts: list[IntArray] = []
         first = longest = 0
-        for place, length in enumerate(inputs.length[samples].tolist()):
+        lengths = inputs.length[samples]
+        is_long = lengths > (self.network.longest_whole or np.inf)
+        for place, length in enumerate(lengths.tolist()):
             longest = max(longest, length)
-            if place - first >= min(most, self.network.most_at_once(longest) or most):
+            is_full = place - first >= min(most, self.network.most_at_once(longest) or most)
+            if is_full or is_long[place] != is_long[first]:
                 parts.append(samples[first:place])
                 first, longest = place, length
         return [*parts, samples[first:]] if len(samples) else parts
