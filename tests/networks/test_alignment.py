@@ -1,4 +1,4 @@
-"""The alignment of outputs with inputs, against all alignments of small pairs."""
+"""The alignment of outputs with inputs, against all alignments of small pairs; their order."""
 
 from itertools import combinations_with_replacement
 
@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import setlearn.networks.alignment as alignment
-from setlearn.networks.alignment import Pairs, align, reading_order
+from setlearn.networks.alignment import Pairs, align
+from setlearn.networks.reading_order import reading_order
 
 NO_COPIES = np.full(4, -1)
 
@@ -50,7 +51,7 @@ def learned_model(pairs, rounds=3):
     model = alignment._EmissionModel.start(NO_COPIES, 3)
     for _ in range(rounds):
         counts = alignment._Counts(model)
-        counts.add(pairs)
+        alignment._Lattice(model, pairs).add_to(counts)
         model = counts.model()
     return model
 
@@ -66,7 +67,7 @@ def rows_of(pairs):
 def test_the_best_alignment_is_the_best_of_all(seed):
     pairs = random_pairs(seed)
     model = learned_model(pairs)
-    found = alignment._best_alignment(model, pairs)
+    found = alignment._Lattice(model, pairs).best_alignment()
     for (source, target), positions in zip(rows_of(pairs), found, strict=True):
         best = max(
             probability(model, source, target, other)
@@ -81,7 +82,7 @@ def test_counts_are_expectations_over_all_alignments(seed):
     model = learned_model(pairs, rounds=1)
     counts = alignment._Counts(model)
     start = counts.emit.copy()
-    counts.add(pairs)
+    alignment._Lattice(model, pairs).add_to(counts)
     expected = np.zeros_like(start)
     for source, target in rows_of(pairs):
         ways = list(all_alignments(len(source), len(target)))
@@ -134,4 +135,16 @@ def test_very_many_tokens_are_aligned_in_proportion():
     pairs = pairs_of([[0, 1, 2, 3], [3, 2]], [[1, 2], [2, 1, 0, 0]])
     rng, copies = np.random.RandomState(0), np.full(10**6, -1)
     assert align(pairs, copies, 10**6, rng).tolist() == [[0, 2, 0, 0], [0, 0, 1, 1]]
-    assert reading_order(pairs, copies, 10**6, rng) == 0
+    assert reading_order(pairs, copies, 10**6, rng).advantage == 0
+
+
+@pytest.mark.parametrize(
+    ("n_swapped", "low", "high"), [(0, 0, 0.05), (30, 0.1, 0.4), (100, 0.8, 1)]
+)
+def test_outputs_that_swap_two_parts_are_out_of_order(n_swapped, low, high):
+    rng = np.random.RandomState(0)
+    sources = [[*rng.randint(8, size=6), 8, *rng.randint(8, size=6)] for _ in range(100)]
+    swapped = [[*x[7:], 8, *x[:6]] for x in sources]
+    targets = swapped[:n_swapped] + sources[n_swapped:]
+    order = reading_order(pairs_of(sources, targets), np.arange(9), 9, rng)
+    assert low <= order.displaced <= high

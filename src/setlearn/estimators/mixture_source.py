@@ -19,7 +19,8 @@ from setlearn.estimators.scorer_sources import NewNetwork, PassedScorer, ScorerS
 from setlearn.estimators.sequence_parameters import FEW
 from setlearn.estimators.sequence_problem import FittedScorer, SampleSplit, SequenceProblem
 from setlearn.networks import Training, network_named
-from setlearn.networks.alignment import Pairs, reading_order
+from setlearn.networks.alignment import Pairs
+from setlearn.networks.reading_order import reading_order
 from setlearn.progress import say_before_progress
 from setlearn.scorers import AlignedTrees, AnalogyScorer, JointNgrams, Scorer
 from setlearn.scorers.base import TokenScorer
@@ -29,8 +30,9 @@ from setlearn.vocabulary import Vocabulary
 
 __all__ = ["Mixture", "SuitedScorer", "scorer_source"]
 
-IN_ORDER = 0.25
-"""The reading order from which on outputs are taken to follow their inputs from left to right."""
+IN_ORDER, OUT_OF_ORDER = 0.25, 0.1
+"""The advantage of reading from left to right from which on outputs are taken to follow their
+inputs in this order, unless more than the second share of them does not."""
 
 ENOUGH, FOUND = 0.75, 0.8
 """With few samples, the F1 on held-out ones, and the share of their sequences that are found at
@@ -318,4 +320,5 @@ class _Shape:
         pairs = Pairs.of(inputs, sequences.part(some))
         copies = np.array([END, *vocabulary.spelled_by(reader.tokens)])
         order = reading_order(pairs, np.where(copies == END, -1, copies), vocabulary.n_choices, rng)
-        return cls(is_short=False, is_in_order=order >= IN_ORDER)
+        in_order = order.advantage >= IN_ORDER and order.displaced <= OUT_OF_ORDER
+        return cls(is_short=False, is_in_order=in_order)

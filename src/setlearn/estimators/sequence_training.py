@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,9 @@ MOST_NODES = 50_000
 WATCHED, LEAST_WATCHED = 100, 10
 """Samples that are predicted at each evaluation: enough to see progress, few enough to be fast. If
 the time is limited, they are as many as it allows, but not fewer than the second number."""
+
+LEAST_TRAINING = 0.1
+"""The share of a time limit that is left for training, however long the preparation takes."""
 
 
 def new_scorer(
@@ -135,11 +138,14 @@ class SequenceTraining:
         list of dict
             One entry per evaluation.
         """
-        network = self.scorer.network
+        network, started = self.scorer.network, time.perf_counter()
+        self.targets = network.training_trie(self.inputs, self.sequences, rng)
+        prepared_for = time.perf_counter() - started
+        seconds_left = max(plan.max_seconds - prepared_for, LEAST_TRAINING * plan.max_seconds)
+        plan = replace(plan, max_seconds=seconds_left)
         seconds_each = MOST_EVALUATING * plan.max_seconds * plan.evaluate_every / plan.max_steps
         if math.isfinite(seconds_each):
             self.n_watched = min(LEAST_WATCHED, len(self.watched))
-        self.targets = network.training_trie(self.inputs, self.sequences, rng)
         self.n_nodes = np.bincount(self.targets.sample, minlength=self.targets.n_samples)
         trainer = Trainer(
             network,

@@ -8,7 +8,7 @@ tokens, depends on the input token at the position. Both are learned from all pa
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,13 +16,14 @@ from setlearn.nodes import FloatArray, IntArray
 from setlearn.sequence_inputs import Inputs
 from setlearn.trie import Sequences
 
-__all__ = ["Pairs", "align", "reading_order"]
+__all__ = ["MOST_EMISSIONS", "Pairs", "align"]
 
 ROUNDS = 8
 """Of expectation maximisation; more change few alignments."""
 
-MOST_PAIRS = 20_000
-"""Pairs that the probabilities are learned from; all are aligned with them."""
+MOST_LEARNED = 2_000_000
+"""Cells of the tables of the pairs that the probabilities are learned from, such as 20,000 pairs of
+words: two seconds. All pairs are aligned with them."""
 
 MOST_CELLS = 4_000_000
 """Cells of the tables of all pairs that are handled together: 100 MB."""
@@ -35,6 +36,10 @@ MOST_EMISSIONS = 16_000_000
 
 SEVERAL = 2
 """Tokens are counted up to here; more count as this many."""
+
+EARLIER = 1 - 1e-9 * np.arange(SEVERAL + 1)
+"""Of equally probable ways, that with fewer tokens at the later position is taken, so that equal
+pairs are aligned alike, whatever their sums are rounded to."""
 
 IDENTITY = 5.0
 """How many times as probable as all tokens together a copy of the input token is at the start."""
@@ -79,6 +84,14 @@ class Pairs:
             self.target[rows, :n],
             self.target_length[rows],
         )
+
+    def sample(self, rows: IntArray, most_cells: int, rng: np.random.RandomState) -> IntArray:
+        """The given rows, or some of them if their tables have too many cells together."""
+        cells = self.source_length * (self.target_length + 1)
+        if cells[rows].sum() <= most_cells:
+            return rows
+        rows = rng.permutation(rows)
+        return rows[: max(int(np.searchsorted(cells[rows].cumsum(), most_cells)), 1)]
 
     def chunks(self, rows: IntArray) -> Iterator[IntArray]:
         """The given rows in parts of similar length that fit into memory."""
@@ -126,71 +139,17 @@ def align(pairs: Pairs, copies: IntArray, n_target: int, rng: np.random.RandomSt
     rows = np.flatnonzero(~long)
     if len(rows) == 0 or len(copies) * n_target > MOST_EMISSIONS:
         return pointer
-    learned_from = rows if len(rows) <= MOST_PAIRS else rng.permutation(rows)[:MOST_PAIRS]
+    some = pairs.sample(rows, MOST_LEARNED, rng)
     model = _EmissionModel.start(copies, n_target)
     for _ in range(ROUNDS):
         counts = _Counts(model)
-        for part in pairs.chunks(learned_from):
-            counts.add(pairs.part(part))
+        for part in pairs.chunks(some):
+            _Lattice(model, pairs.part(part)).add_to(counts)
         model = counts.model()
     for part in pairs.chunks(rows):
-        best = _best_alignment(model, pairs.part(part))
+        best = _Lattice(model, pairs.part(part)).best_alignment()
         pointer[part, : best.shape[1]] = best
     return pointer
-
-
-def reading_order(
-    pairs: Pairs, copies: IntArray, n_target: int, rng: np.random.RandomState
-) -> float:
-    """Measure how far outputs follow their inputs from left to right.
-
-    Outputs are aligned with their inputs, and with their inputs read backwards. Each time the
-    aligned input tokens say something about the output tokens: their mutual information.
-
-    Parameters
-    ----------
-    pairs, copies, n_target, rng
-        As for `align`.
-
-    Returns
-    -------
-    float from -1 to 1
-        How much more they say in the right order, as a share of all that there is to know about
-        the output tokens. About 0 if the order of the input does not matter, or if there are too
-        many tokens to tell; negative if outputs follow their inputs from right to left.
-
-    Examples
-    --------
-    >>> rng = np.random.RandomState(0)
-    >>> words, length = rng.randint(0, 9, (200, 5)), np.full(200, 5)
-    >>> same = np.arange(9)
-    >>> round(reading_order(Pairs(words, length, words, length), same, 9, rng), 1)
-    0.9
-    >>> backwards = Pairs(words[:, ::-1], length, words, length)
-    >>> round(reading_order(backwards, same, 9, rng), 1)
-    -0.9
-    """
-    if len(copies) * n_target > MOST_EMISSIONS:
-        return 0.0
-    information = []
-    place = np.arange(pairs.source.shape[1])
-    for backwards in (False, True):
-        last = pairs.source_length[:, None] - 1
-        order = np.where(place <= last, abs(last * backwards - place), place)
-        read = replace(pairs, source=np.take_along_axis(pairs.source, order, axis=1))
-        pointer = align(read, copies, n_target, rng)
-        inside = np.arange(pointer.shape[1]) < pairs.target_length[:, None]
-        together = np.zeros((len(copies), n_target))
-        aligned = np.take_along_axis(read.source, pointer, axis=1)[inside]
-        np.add.at(together, (aligned, pairs.target[inside]), 1.0)
-        alone = [_entropy(together.sum(axis=axis)) for axis in (0, 1)]
-        information.append(sum(alone) - _entropy(together.ravel()))
-    return float((information[0] - information[1]) / max(alone[0], 1e-9))
-
-
-def _entropy(counts: FloatArray) -> float:
-    share = counts[counts > 0] / max(counts.sum(), 1)
-    return -float(share @ np.log(share))
 
 
 def _in_proportion(pairs: Pairs) -> IntArray:
@@ -218,101 +177,145 @@ class _EmissionModel:
         base = np.full(n_target, 1 / n_target)
         return cls(emit, base, np.tile([0.3, 0.7, 0.6], (len(copies), 1)))
 
-    def tables(self, pairs: Pairs) -> tuple[FloatArray, FloatArray]:
-        """Emissions (positions, tokens, n) and moves (positions, 3, n) of some pairs."""
-        emit = self.emit[pairs.source[:, :, None], pairs.target[:, None, :]]
-        return np.moveaxis(emit, 0, 2).copy(), np.moveaxis(self.move[pairs.source], 0, 2).copy()
 
+class _Lattice:
+    """All states of some pairs while they are aligned.
 
-def _forward(emit: FloatArray, move: FloatArray, best: bool) -> FloatArray:
-    """The probability of each cell (position, tokens so far, tokens here, n) by its first part.
-
-    With ``best``, that of the most probable way to it instead of all. Each position is scaled by
-    its largest value.
+    In the state (j, i, c), i tokens are written, and c of them at position j, where more than two
+    count as two. A step writes a token, or moves on to the next position. So after k steps all
+    states lie on the diagonal i + j = k, and are handled together. Tables of states are flat: the
+    places of a diagonal in them are equally far apart.
     """
-    n_positions, n_tokens, n = emit.shape
-    join = np.maximum if best else np.add
-    cells = np.zeros((n_positions, n_tokens + 1, SEVERAL + 1, n))
-    cells[0, 0, 0] = 1
-    for j in range(n_positions):
-        here = cells[j]
-        if j:
-            here[:, 0] = join.reduce(cells[j - 1] * move[j - 1], axis=1)
-        stay = 1 - move[j]
-        here[1:, 1] = here[:-1, 0] * stay[0] * emit[j]
-        for i in range(2, n_tokens + 1):
-            again = join(here[i - 1, 1] * stay[1], here[i - 1, 2] * stay[2])
-            here[i, 2] = again * emit[j, i - 1]
-        largest = here.max(axis=(0, 1))
-        largest[largest == 0] = 1
-        here /= largest
-    return cells
+
+    def __init__(self, model: _EmissionModel, pairs: Pairs) -> None:
+        self.pairs = pairs
+        n, self.n_positions = pairs.source.shape
+        self.n_counts = max(pairs.target.shape[1], 1) + 1  # from 0 tokens to all
+        written = np.arange(pairs.target.shape[1]) < pairs.target_length[:, None]
+        emit = model.emit[pairs.source[:, :, None], pairs.target[:, None, :]] * written[:, None]
+        # To get to i tokens at position j, by writing the one before; and one place beyond the end.
+        self.emit = np.zeros((self.n_positions * self.n_counts + 1, n))
+        self._as_table(self.emit)[:, 1 : 1 + emit.shape[2]] = np.moveaxis(emit, 0, 2)
+        self.move = np.moveaxis(model.move[pairs.source], 0, 2).copy()  # (positions, 3, n)
+        self.stay = 1 - self.move
+        step = self.n_counts - 1
+        self.diagonals: list[tuple[slice, slice]] = []  # positions, and places in flat tables
+        for k in range(self.n_positions + step):
+            low, high = max(k - step, 0), min(k, self.n_positions - 1)
+            places = slice(k + low * step, k + high * step + 1, step)
+            self.diagonals.append((slice(low, high + 1), places))
+
+    def _as_table(self, flat: FloatArray) -> FloatArray:
+        """A flat table by position and number of tokens."""
+        n_states = self.n_positions * self.n_counts
+        return flat[:n_states].reshape(self.n_positions, self.n_counts, *flat.shape[1:])
+
+    def forward(self, *, best: bool) -> FloatArray:
+        """The probability of each state by what comes before it, (places, 3, n).
+
+        With ``best``, that of the most probable way to it instead of all. Each diagonal is scaled
+        by its largest value.
+        """
+        join = np.maximum if best else np.add
+        inside = np.arange(self.n_positions)[:, None] < self.pairs.source_length - 1
+        leave = self.move * inside[:, None]  # nothing follows the last position
+        states = np.zeros((self.n_positions * self.n_counts, SEVERAL + 1, len(self.pairs)))
+        states[0, 0] = 1
+        for positions, places in self.diagonals[1:]:
+            stayed = states[_moved(places, -1)] * self.stay[positions]
+            emit = self.emit[places]
+            here = np.empty_like(stayed)
+            here[:, 1] = stayed[:, 0] * emit
+            here[:, 2] = join(stayed[:, 1], stayed[:, 2]) * emit
+            # The first position is reached by no move.
+            new = int(positions.start == 0)
+            here[:new, 0] = 0
+            from_places = slice(places.start + new * places.step, places.stop, places.step)
+            left = slice(positions.start + new - 1, positions.stop - 1)
+            came = states[_moved(from_places, -self.n_counts)] * leave[left]
+            here[new:, 0] = join.reduce(came, axis=1)
+            states[places] = here / _largest(here)
+        return states
+
+    def add_to(self, counts: _Counts) -> None:
+        """Count what happens in the pairs, in expectation."""
+        before = self.forward(best=False)
+        n = len(self.pairs)
+        rest = np.zeros((self.n_positions + 1, SEVERAL + 1, n))  # of the diagonal after this one
+        moved, stayed = np.zeros((2, self.n_positions, SEVERAL + 1, n))
+        emitted = np.zeros_like(self.emit)
+        position, last = np.arange(self.n_positions)[:, None], self.pairs.source_length - 1
+        for k, (positions, places) in reversed(list(enumerate(self.diagonals))):
+            here = position[positions]
+            is_end = k - here == self.pairs.target_length
+            after = np.where(
+                here == last, is_end, rest[positions.start + 1 : positions.stop + 1, 0]
+            )
+            by_move = self.move[positions] * after[:, None]
+            by_emission = self.stay[positions] * self.emit[_moved(places, 1)][:, None]
+            by_emission[:, 0] *= rest[positions, 1]
+            by_emission[:, 1:] *= rest[positions, 2:]
+            rest[positions] = by_move + by_emission
+            rest[positions] /= _largest(rest[positions])
+            # Every pair is in one state of each diagonal, up to its last one.
+            by_move *= before[places]
+            by_emission *= before[places]
+            total = by_move.sum(axis=(0, 1)) + by_emission.sum(axis=(0, 1))
+            share = np.divide(1.0, total, out=np.zeros(n), where=total > 0)
+            moved[positions] += by_move * share
+            stayed[positions] += by_emission * share
+            emitted[_moved(places, 1)] = by_emission.sum(axis=1) * share
+        written = self._as_table(emitted)[:, 1 : 1 + self.pairs.target.shape[1]]
+        counts.add(self.pairs, moved, stayed, written)
+
+    def best_alignment(self) -> IntArray:
+        """The most probable positions of all tokens, (n, longest output)."""
+        states, move, stay = self._as_table(self.forward(best=True)), self.move, self.stay
+        rows = np.arange(len(self.pairs))
+        pointer = np.zeros(self.pairs.target.shape, dtype=np.intp)
+        j, i = self.pairs.source_length - 1, self.pairs.target_length.copy()
+        c = (states[j, i, :, rows] * move[j, :, rows] * EARLIER).argmax(axis=1)
+        while True:
+            back, emits = (c == 0) & (j > 0), (c > 0) & (i > 0)
+            if not (back.any() or emits.any()):
+                return pointer
+            pointer[rows[emits], i[emits] - 1] = j[emits]
+            # Where a token was emitted here, the state before it had one less.
+            i = i - emits
+            likely = states[j, i, :, rows] * stay[j, :, rows] * EARLIER
+            fewer = np.where(c == 1, 0, 1 + likely[:, 1:].argmax(axis=1))
+            above = np.maximum(j - 1, 0)
+            left = (states[above, i, :, rows] * move[above, :, rows] * EARLIER).argmax(axis=1)
+            c = np.where(emits, fewer, np.where(back, left, 0))
+            j = np.where(back, above, j)
+
+
+def _moved(places: slice, by: int) -> slice:
+    return slice(places.start + by, places.stop + by, places.step)
+
+
+def _largest(states: FloatArray) -> FloatArray:
+    """The largest value of each pair, to divide by."""
+    largest: FloatArray = states.max(axis=(0, 1))
+    largest[largest == 0] = 1
+    return largest
 
 
 class _Counts:
-    """How often everything happens, in expectation, under the model of the round before."""
+    """How often everything happens, in expectation."""
 
     def __init__(self, model: _EmissionModel) -> None:
-        self.before = model
         # A little of everything, so that nothing becomes impossible.
         self.emit: FloatArray = np.full(model.emit.shape, 0.01 * model.base)
         self.move: FloatArray = np.full((*model.move.shape, 2), 0.1)
 
-    def add(self, pairs: Pairs) -> None:
-        """Count what happens in some pairs."""
-        emit, move = self.before.tables(pairs)
-        cells = _forward(emit, move, best=False)
-        n_positions, n_tokens, n = emit.shape
-        rows = np.arange(n)
-        last, length = pairs.source_length - 1, pairs.target_length
-        below = np.zeros((n_tokens + 2, SEVERAL + 1, n))  # the row of the next position
-        for j in range(n_positions - 1, -1, -1):
-            # The probability of the rest after moving on from here.
-            after = below[: n_tokens + 1, 0].copy()
-            ends = last == j
-            after[:, ends] = 0
-            after[length[ends], rows[ends]] = 1
-            here = np.zeros_like(below)
-            for i in range(n_tokens, -1, -1):
-                here[i] = move[j] * after[i]
-                if i < n_tokens:
-                    going_on = (1 - move[j]) * emit[j, i]
-                    here[i, 0] += going_on[0] * here[i + 1, 1]
-                    here[i, 1:] += going_on[1:] * here[i + 1, 2]
-            largest = here.max(axis=(0, 1))
-            largest[largest == 0] = 1
-            here /= largest
-            after /= largest
-            self._count(pairs, j, cells[j], here, after, emit[j], move[j])
-            below = here
-
-    def _count(
-        self,
-        pairs: Pairs,
-        j: int,
-        first: FloatArray,
-        rest: FloatArray,
-        after: FloatArray,
-        emit: FloatArray,
-        move: FloatArray,
-    ) -> None:
-        """Add the shares of all that happens at one position."""
-        inside = j < pairs.source_length
-        moved = first * move * after[:, None]  # (tokens + 1, 3, n)
-        again = rest[1:-1]
-        stayed = first[:-1] * (1 - move) * emit[:, None]
-        stayed[:, 0] *= again[:, 1]
-        stayed[:, 1:] *= again[:, 2:]
-        # Every pair leaves each position once: that is what both parts are shares of.
-        total = moved.sum(axis=(0, 1))
-        share = np.divide(1.0, total, out=np.zeros_like(total), where=(total > 0) & inside)
-        moved *= share
-        stayed *= share
-        source = pairs.source[:, j]
+    def add(self, pairs: Pairs, moved: FloatArray, stayed: FloatArray, written: FloatArray) -> None:
+        """Add how often some pairs move on and stay (positions, 3, n), and write each token."""
+        source = pairs.source.T  # (positions, n)
         for c in range(SEVERAL + 1):
-            np.add.at(self.move[:, c, 0], source, moved[:, c].sum(axis=0))
-            np.add.at(self.move[:, c, 1], source, stayed[:, c].sum(axis=0))
-        np.add.at(self.emit, (source[:, None], pairs.target), stayed.sum(axis=1).T)
+            np.add.at(self.move[:, c, 0], source, moved[:, c])
+            np.add.at(self.move[:, c, 1], source, stayed[:, c])
+        np.add.at(self.emit, (source[:, None], pairs.target.T), written)
 
     def model(self) -> _EmissionModel:
         """The most probable model given the counts."""
@@ -320,28 +323,3 @@ class _Counts:
         # Relative to how common a token is, so that products of many neither vanish nor explode.
         emit = self.emit / self.emit.sum(axis=1, keepdims=True) / base
         return _EmissionModel(emit, base, self.move[..., 0] / self.move.sum(axis=2))
-
-
-def _best_alignment(model: _EmissionModel, pairs: Pairs) -> IntArray:
-    """The most probable positions of all tokens, (n, longest output)."""
-    emit, move = model.tables(pairs)
-    cells = _forward(emit, move, best=True)
-    n = len(pairs)
-    rows = np.arange(n)
-    pointer = np.zeros(pairs.target.shape, dtype=np.intp)
-    j, i = pairs.source_length - 1, pairs.target_length.copy()
-    c = (cells[j, i, :, rows] * move[j, :, rows]).argmax(axis=1)
-    while True:
-        back, emits = (c == 0) & (j > 0), (c > 0) & (i > 0)
-        if not (back.any() or emits.any()):
-            return pointer
-        pointer[rows[emits], i[emits] - 1] = j[emits]
-        # Where a token was emitted here, the state before it had one less.
-        i = i - emits
-        stay = 1 - move[j, :, rows]
-        one, several = cells[j, i, 1, rows] * stay[:, 1], cells[j, i, 2, rows] * stay[:, 2]
-        fewer = np.where(c == 1, 0, np.where(several > one, 2, 1))
-        above = np.maximum(j - 1, 0)
-        left = (cells[above, i, :, rows] * move[above, :, rows]).argmax(axis=1)
-        c = np.where(emits, fewer, np.where(back, left, 0))
-        j = np.where(back, above, j)
