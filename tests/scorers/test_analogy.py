@@ -143,6 +143,21 @@ def test_answers_of_like_heads_are_transferred():
         assert model.predict([list(x)]) == [{(y,) for y in facts[x]}]
 
 
+def forms_of_a_name(first, last):
+    return {f"{last}, {first}", f"{first} {last[0]}.", f"{first[0]}{last}@x.org".lower()}
+
+
+def test_first_and_last_names_of_any_length_change_places():
+    rng = random.Random(0)
+    names = [(stem(rng), stem(rng)) for _ in range(140)]
+    X = [f"{first} {last}" for first, last in names]
+    Y = [forms_of_a_name(*name) for name in names]
+    model = SequenceSetGenerator(AnalogyScorer(), tokens="char", random_state=0)
+    model.fit(X[:60], Y[:60])
+    exact = np.mean([a == b for a, b in zip(model.predict(X[60:]), Y[60:], strict=True)])
+    assert exact > 0.95
+
+
 def test_a_single_sample():
     model = SequenceSetGenerator(AnalogyScorer()).fit(["ab"], [{"abc"}])
     assert model.predict(["ab"]) == [{"abc"}]

@@ -1,5 +1,6 @@
 """Operations explain the training elements that they were found for."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -86,3 +87,36 @@ def test_a_short_copy_is_counted_from_the_end_of_the_input():
     pairs |= {"baggy": ["baggier"], "lucky": ["luckier"]}
     layout, labels = learned(pairs)
     assert applied(layout, labels[8], "stingy") == {"stingier"}
+
+
+NAMES = ["Ivan Pavlov", "Marie Curie", "Bo Li", "Alexander Fleming", "Max Born", "Jo Sternberg"]
+
+
+def last_first(name):
+    first, last = name.split()
+    return f"{last}, {first}"
+
+
+def initial_last(name):
+    first, last = name.split()
+    return f"{first[0]}{last}@x.org"
+
+
+@pytest.mark.parametrize("made", [last_first, initial_last])
+def test_parts_are_counted_from_the_edges_of_inputs_and_separators(made):
+    """One operation explains all names: their parts have no length in common."""
+    layout, labels = learned({name: [made(name)] for name in NAMES})
+    common = set.intersection(*map(set, labels))
+    assert applied(layout, common, "Emmy Noether") == {made("Emmy Noether")}
+
+
+def test_parts_far_from_the_stem_are_counted_from_the_nearest_edge():
+    """There is more between the first and the last word than `REACH`."""
+    middles = ["Amadeus Theophilus", "a b c d e f g h i j", "Emanuel Wilhelm Karl"]
+    pairs = {
+        name.replace(" ", f" {middle} "): [last_first(name)]
+        for name, middle in zip(NAMES, middles * 2, strict=True)
+    }
+    layout, labels = learned(pairs)
+    common = set.intersection(*map(set, labels))
+    assert applied(layout, common, "Eva Charlotte Annemarie Orff") == {"Orff, Eva"}

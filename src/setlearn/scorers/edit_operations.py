@@ -57,6 +57,13 @@ class Anchor(NamedTuple):
             return None
         return place + self.offset
 
+    @property
+    def distance(self) -> int:
+        """How far it is from what it is counted from: from the nearer side of a separator."""
+        if self.base in (START, FINISH):
+            return abs(self.offset)
+        return min(abs(self.offset), abs(self.offset - 1))
+
     def shifted(self, distance: int) -> Anchor:
         """The position so many tokens further right."""
         return self._replace(offset=self.offset + distance)

@@ -6,7 +6,8 @@ One element can be explained in many ways. Those that explain many other element
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cache
 from typing import TypeAlias
 
 from setlearn.scorers.edit_operations import (
@@ -53,11 +54,17 @@ LEARNED_FROM = 2000
 COUNTED_FROM = 10_000
 """Samples among which it is counted how many elements each operation explains."""
 
+N_WAYS = 4
+"""Ways of naming the positions of an operation; `_Anchors.ways` lists them."""
+
 MOST_PER_ELEMENT = 3
 """Operations kept for an element, besides the constant."""
 
 Structure: TypeAlias = list[Add | Span]
-Explanations: TypeAlias = tuple[list[list[Operation]], ...]
+Variants: TypeAlias = dict[int, Operation]
+"""The operations of a structure, by the way in which their positions are named."""
+
+Explanations: TypeAlias = tuple[list[Variants], ...]
 
 
 def learn_operations(
@@ -87,31 +94,33 @@ def learn_operations(
     counted = {k: anchors.explanations(X[k], Y[k]) for k in range(0, len(X), step)}
     support: Counter[Operation] = Counter()
     for sample in counted.values():
-        support.update({o for parts in sample for part in parts for ways in part for o in ways})
-    # A way of counting positions is preferred if its operations often recur.
+        found = (variants for parts in sample for part in parts for variants in part)
+        support.update({operation for variants in found for operation in variants.values()})
+    # A way of naming positions is preferred if its operations often recur.
     recurs: Counter[int] = Counter()
     for sample in counted.values():
-        for ways in (ways for near, _ in sample for ways in near):
-            recurs.update(way for way, operation in enumerate(ways) if support[operation] > 1)
+        for variants in (variants for near, _ in sample for variants in near):
+            recurs.update(way for way, operation in variants.items() if support[operation] > 1)
 
-    def best_way(ways: list[Operation]) -> Operation:
-        def value(way: tuple[int, Operation]) -> tuple[int, ...]:
-            return support[way[1]], -_distance(way[1]), recurs[way[0]], -way[0]
+    def best(variants: Variants) -> Operation:
+        def value(variant: tuple[int, Operation]) -> tuple[int, ...]:
+            way, operation = variant
+            return support[operation], -_distance(operation), recurs[way], -way
 
-        return max(enumerate(ways), key=value)[1]
+        return max(variants.items(), key=value)[1]
 
     constants: Counter[Operation] = Counter((Add(y),) for elements in Y for y in elements)
     chosen = []
     for k, (x, elements) in enumerate(zip(X, Y, strict=True)):
         sample = counted.pop(k) if k in counted else anchors.explanations(x, elements)
         for near, far in sample:
-            usual = [best_way(ways) for ways in near if ways]
+            usual = [best(variants) for variants in near if variants]
             # Copies that may be there by chance must explain more than the simplest operation.
             least = support[usual[0]] if usual else 0
-            best = {o: False for o in usual if support[o] >= least}
-            best |= {o: True for o in (best_way(w) for w in far if w) if support[o] > least}
-            order = sorted(best, key=lambda o: (-support[o], len(o), o))[:MOST_PER_ELEMENT]
-            chosen.append([(o, usual[0] if usual and best[o] else None) for o in order])
+            is_far = {o: False for o in usual if support[o] >= least}
+            is_far |= {o: True for o in (best(v) for v in far if v) if support[o] > least}
+            order = sorted(is_far, key=lambda o: (-support[o], len(o), o))[:MOST_PER_ELEMENT]
+            chosen.append([(o, usual[0] if usual and is_far[o] else None) for o in order])
     # And more of those elements that other operations do not explain better.
     explains = Counter(operation for element in chosen for operation, _ in element)
     labels, remaining = [], iter(chosen)
@@ -180,8 +189,12 @@ class _Anchors:
         order = (at_the_edge, anchor.base in (FROM_LEFT, FROM_RIGHT), anchor.base == own)
         return (*map(float, order), -anchor.token, -anchor.nth, -anchor.base, anchor.offset)
 
-    def best(self, position: int, x: Numbers, side: int) -> Anchor | None:
-        """The anchor that names a position in the way that most elements have in common."""
+    def ways(self, position: int, side: int, x: Numbers) -> list[Anchor | None]:
+        """Names of a position at which a copied part begins or ends, one for each way of naming.
+
+        In the way that most elements have in common; counted from where the stem begins; from where
+        it ends; and from the nearest edge of the input or of a separator.
+        """
         share, concentration = self.share[side], self.concentration[side]
 
         def value(anchor: Anchor) -> tuple[float, ...]:
@@ -189,7 +202,15 @@ class _Anchors:
             clear = support * usual if support >= CLEAR_SHARE and usual >= 0.5 else 0.0
             return (clear, round(usual, 3), *self._rank(side, anchor))
 
-        return max(self.names(position, x), key=value, default=None)
+        names = sorted(self.names(position, x), key=value, reverse=True)
+        common = names[0] if names else None
+        begin, end = self.layout.stem(x)
+        return [
+            common,
+            common if position == end else self._counted(self.layout.left, begin, position, x),
+            common if position == begin else self._counted(self.layout.right, end, position, x),
+            min(names, key=lambda name: name.distance, default=None),
+        ]
 
     def structures(self, x: Numbers, y: Numbers) -> tuple[list[Structure], list[Structure]]:
         """Ways to compose an element of copied and added parts, around the longest copied one.
@@ -201,7 +222,7 @@ class _Anchors:
             return [], []
 
         def support(place: Span) -> float:
-            ends = (self.best(place[0] + side * length, x, side) for side in (0, 1))
+            ends = (self.ways(place[0] + side * length, side, x)[0] for side in (0, 1))
             return sum(self.share[side].get(n, 0) for side, n in enumerate(ends) if n)
 
         a, c = max(places, key=support)
@@ -222,35 +243,11 @@ class _Anchors:
 
     def explanations(self, x: Numbers, elements: Collection[Numbers]) -> list[Explanations]:
         """For each element in order, the operations of `structures`: near ones, and far ones."""
+        names = cache(lambda position, side: self.ways(position, side, x))
         return [
-            tuple([self.variants(s, x) for s in part] for part in self.structures(x, y))
+            tuple([_variants(s, names) for s in part] for part in self.structures(x, y))
             for y in sorted(elements)
         ]
-
-    def variants(self, structure: Structure, x: Numbers) -> list[Operation]:
-        """The operations of a structure: positions counted as usual, from the left, the right."""
-        begin, end = self.layout.stem(x)
-        operations = []
-        for way in range(3):
-            parts: list[Add | Copy] = []
-            for part in structure:
-                if isinstance(part, Add):
-                    parts.append(part)
-                    continue
-                names = []
-                for side, position in enumerate(part):
-                    name = self.best(position, x, side)
-                    if way == 1 and position != end:
-                        name = self._counted(self.layout.left, begin, position, x)
-                    elif way == 2 and position != begin:
-                        name = self._counted(self.layout.right, end, position, x)
-                    names.append(name)
-                first, last = names
-                if first is not None and last is not None:
-                    parts.append(Copy(first, last))
-            if len(parts) == len(structure):
-                operations.append(tuple(parts))
-        return operations if len(operations) == 3 else operations[:1]
 
     def _counted(self, anchor: Anchor, place: int, position: int, x: Numbers) -> Anchor | None:
         if abs(position - place) > REACH or anchor.position(x) != place:
@@ -258,10 +255,27 @@ class _Anchors:
         return anchor.shifted(position - place)
 
 
+def _variants(structure: Structure, names: Callable[[int, int], list[Anchor | None]]) -> Variants:
+    """The operations of a structure, one for each way in which all of its positions have a name."""
+    variants: Variants = {}
+    for way in range(N_WAYS):
+        parts: list[Add | Copy] = []
+        for part in structure:
+            if isinstance(part, Add):
+                parts.append(part)
+                continue
+            first, last = (names(position, side)[way] for side, position in enumerate(part))
+            if first is not None and last is not None:
+                parts.append(Copy(first, last))
+        if len(parts) == len(structure):
+            variants[way] = tuple(parts)
+    return variants
+
+
 def _distance(operation: Operation) -> int:
     """How far the positions of an operation are from the places that they are counted from."""
     copies = (part for part in operation if isinstance(part, Copy))
-    return sum(abs(anchor.offset) for copy in copies for anchor in copy)
+    return sum(anchor.distance for copy in copies for anchor in copy)
 
 
 def _near(base: int, token: int, nth: int, offset: int) -> Iterator[Anchor]:
