@@ -209,6 +209,15 @@ def test_few_samples_that_analogy_explains():
     assert model.history_ == []
 
 
+def test_few_samples_of_which_analogy_misses_one_sequence_each():
+    """Most sequences are found, but one of each set is a cipher, so hardly any set is right."""
+    X, Y = verbs(80)
+    cipher = str.maketrans("bdgklmnprstae", "cfhjqvwxyziou")
+    sets = [{*y, f"{x}ed", f"{x}er", x.translate(cipher)} for x, y in zip(X, Y, strict=True)]
+    model = SequenceSetGenerator(training=QUICK, random_state=0).fit(X, sets)
+    assert len(model.history_) > 0
+
+
 def test_what_is_in_order_is_transduced():
     rng = random.Random(0)
     X = ["".join(rng.choices("abcdefgh", k=5)) for _ in range(80)]

@@ -114,8 +114,8 @@ def candidate_lists(
     return lists.nodes, is_right
 
 
-def f1_of_lists(nodes: Nodes, right: BoolArray) -> float:
-    """The mean F1 of a cut through lists of probable sequences, as if they were predicted.
+def f1_of_lists(nodes: Nodes, right: BoolArray) -> FloatArray:
+    """The F1 of a cut through lists of probable sequences, as if they were predicted.
 
     Each third of the samples has the cut that is best for the others.
 
@@ -126,11 +126,12 @@ def f1_of_lists(nodes: Nodes, right: BoolArray) -> float:
 
     Returns
     -------
-    float
+    array of shape (n_samples,)
+        In no particular order.
     """
     cut = Threshold("tuned", min_size=None)
     folds = nodes.folds(np.random.RandomState(0))
-    return float(cross_validated_f1(cut, nodes, right, folds).mean)
+    return cross_validated_f1(cut, nodes, right, folds)
 
 
 def scored_trees(scorer: TokenScorer, X: Any, trie: Trie) -> tuple[Nodes, Mask]:

@@ -217,7 +217,7 @@ class SequenceTraining:
             (at, self.inputs.part(samples)) for at, samples in zip(place, chunks, strict=True)
         )
         trie = self.trie.take(watched)
-        f1 = f1_of_lists(*candidate_lists(scorer, batches, trie, self.bounds))
+        f1 = float(f1_of_lists(*candidate_lists(scorer, batches, trie, self.bounds)).mean())
         loss = math.fsum(losses) / len(watched)
         affordable = len(watched) * seconds / max(time.perf_counter() - started, 1e-9)
         self.n_watched = round(min(max(affordable, LEAST_WATCHED), len(self.watched)))

@@ -34,6 +34,11 @@ class MeanF1(NamedTuple):
     mean: float
     error: float
 
+    @classmethod
+    def of(cls, f1: FloatArray) -> MeanF1:
+        """Average the F1 of choice points."""
+        return cls(float(f1.mean()), float(f1.std() / np.sqrt(len(f1))))
+
     def __str__(self) -> str:
         return f"{self.mean:.3f} ± {self.error:.3f}"
 
@@ -145,7 +150,7 @@ class Auto(Rule):
         candidates = self._candidates(nodes)
         seeded = [_seeded(rule, rng) for rule in candidates]
         folds = nodes.folds(rng)
-        scores = [cross_validated_f1(rule, nodes, positive, folds) for rule in seeded]
+        scores = [MeanF1.of(cross_validated_f1(rule, nodes, positive, folds)) for rule in seeded]
         self.scores_ = dict(zip(map(repr, candidates), scores, strict=True))
         best = int(np.argmax([score.mean for score in scores]))  # the first of equals
         self.rule_: Rule = seeded[best].fit(nodes, positive)
@@ -225,8 +230,8 @@ def _seeded(rule: Rule, rng: np.random.RandomState) -> Rule:
 
 def cross_validated_f1(
     rule: Rule, nodes: Nodes, positive: Mask, folds: list[tuple[IntArray, IntArray]]
-) -> MeanF1:
-    """The mean F1 of a rule on choice points that it is not fitted on.
+) -> FloatArray:
+    """The F1 of a rule on choice points that it is not fitted on.
 
     Parameters
     ----------
@@ -238,14 +243,14 @@ def cross_validated_f1(
 
     Returns
     -------
-    MeanF1
+    array
+        One value per choice point, in the order in which the folds test them.
     """
     f1 = []
     for train, test in folds:
         fitted = clone(rule).fit(nodes[train], positive[train])
         f1.append(_f1(fitted, nodes[test], positive[test]))
-    scores = np.concatenate(f1)
-    return MeanF1(float(scores.mean()), float(scores.std() / np.sqrt(len(scores))))
+    return np.concatenate(f1)
 
 
 def _f1(rule: Rule, nodes: Nodes, positive: Mask) -> FloatArray:
