@@ -67,6 +67,22 @@ ADDRESSES = {
     "For Bela, lu@cde.com is wrong!": {"lu@cde.com"},
     "The page of zoe@f.net moved.": {"zoe@f.net"},
 }
+PEOPLE = [
+    f"{first} {last}"
+    for first in ["Ivan", "Nora", "Emil"]
+    for last in ["Pavzrb", "Okonde", "Lurit", "Semko"]
+]
+LAST_NAME_FIRST = {name: {", ".join(reversed(name.split()))} for name in PEOPLE}
+MAIL = {name: {f"{name.lower().replace(' ', '.')}@x.org"} for name in PEOPLE}
+HANDLES = {name: {f"user:{word}" for word in name.split()} for name in PEOPLE}
+TITLES = {name: {f"Mr. {name.split()[1]}", f"Dear {name.split()[0]}"} for name in PEOPLE}
+REPLIES = {f"who is {name}": {f"{name} is here", f"no {name}"} for name in ["ruda", "fema", "hila"]}
+SHIRTS = {
+    f"{brand} shirt {colour} size {size}": {f"color:{colour}", f"size:{size}"}
+    for brand in ["Zarko", "Hilam", "Worub"]
+    for colour in ["red", "blue"]
+    for size in "SML"
+}
 LETTERS = {"p a q b": {"p q", "a b"}, "q c": {"q", "c"}}
 
 
@@ -86,6 +102,12 @@ LETTERS = {"p a q b": {"p q", "a b"}, "q c": {"q", "c"}}
         (TENSES, ("char", "char")),
         (NAMES, ("word", "word")),
         (ADDRESSES, ("word", "word")),
+        (LAST_NAME_FIRST, ("char", "char")),
+        (MAIL, ("char", "char")),
+        (HANDLES, ("char", "char")),
+        (TITLES, ("word", "word")),
+        (REPLIES, ("word", "word")),
+        (SHIRTS, ("word", "word")),
         ({"a b": set(), "b a": set()}, ("word", None)),
         ({(1, 2): {(3,)}}, (None, None)),
         ({("a", "b"): {"x y", "y x"}}, (None, "word")),

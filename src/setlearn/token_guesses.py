@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Literal, TypeAlias
 
@@ -25,6 +25,11 @@ NAMED_SPLITS: Mapping[Any, Callable[[str], list[str]]] = {
     "word": str.split,
     "text": re.compile(r"\w+(?:[-'’]\w+)*|[^\w\s]").findall,
 }
+
+Pairs: TypeAlias = Sequence[tuple[Any, list[str]]]
+"""Each input with the texts of its set."""
+
+PARTS = re.compile(r"\w+")
 
 PUNCTUATION = ".,;:!?"
 
@@ -48,9 +53,19 @@ SHARE_WHOLE = 0.75
 """At least this share of the elements are words of their inputs, or occur in several sets, if each
 element without spaces is a token."""
 
-SHARE_INFLECTED = 0.25
-"""If at least this share of the elements begins like a word of the input, without being one, then
-elements are spelled anew from the letters of the input."""
+SHARE_KNOWN = 0.9
+"""At least this share of the words of elements are words of their inputs, or occur in other
+samples too, if words can be copied."""
+
+SHARE_COPIED = 0.2
+"""At least this share of the words of elements are words of their inputs, if words are copied."""
+
+SHARE_SPELLED = 0.25
+"""If at least this share of the elements has a rare word that is made from the letters of a word of
+the input, then elements are spelled by characters."""
+
+RARE = 5
+"""A word that fewer samples have is rare: what it has to do with its inputs is hard to learn."""
 
 
 def guess_tokens(
@@ -62,7 +77,9 @@ def guess_tokens(
     consist of known words. In sentences, punctuation is split off. Elements without spaces are
     spelled by characters, unless the inputs have spaces and the elements recur as a whole.
     Inputs and elements are split into words if the elements consist of words of their inputs,
-    whether they recur or not.
+    whether they recur or not, or of such words and known ones. Both are split into characters if
+    rare words of elements are made from words of their inputs, as "Lee," and "lee@x.org" from
+    "Lee": they are other words, and cannot be copied.
 
     Parameters
     ----------
@@ -86,6 +103,8 @@ def guess_tokens(
     ('word', 'word')
     >>> guess_tokens(["Ed has a cup.", "Ed has a key."] * 2, [{"cup"}, {"key"}] * 2)
     ('text', 'word')
+    >>> guess_tokens(["Ann Lee", "Bo Ray"], [{"Lee, Ann"}, {"Ray, Bo"}])
+    ('char', 'char')
     """
     samples = list(zip(inputs, sets, strict=False))
     samples = samples[:: -(-len(samples) // MOST_SAMPLED) or 1]
@@ -95,18 +114,18 @@ def guess_tokens(
     of_inputs = _split_of([[text] for text in texts])
     of_elements = _split_of([of_sample for _, of_sample in pairs])
     words: TokenSplit = "text" if _are_sentences(texts) else "word"
-    if texts and elements and are_spaced(texts):
-        if not are_spaced(list(elements)):
-            # However inputs are split: "lamp" is no form of "lamp.", nor "a@b.org" one of "a".
-            if min(_share(pairs, s, _is_inflected) for s in (words, "word")) >= SHARE_INFLECTED:
-                return "char", "char"
+    if texts and elements:
+        known = Counter(chain.from_iterable(_words(of_sample) for _, of_sample in pairs))
+        # However inputs are split: "lamp" is not made from "lamp.", nor "a@b.org" from "a".
+        if min(_share_spelled(pairs, s, known) for s in ("word", "text")) >= SHARE_SPELLED:
+            return "char", "char"
+        if are_spaced(texts):
             recurring = sum(count for count in elements.values() if count > 1)
-            if recurring >= SHARE_WHOLE * elements.total():
+            if not are_spaced(list(elements)) and recurring >= SHARE_WHOLE * elements.total():
                 return words, "word"
-        shares = {split: _share(pairs, split, _is_in_input) for split in (words, "word", "text")}
-        best = max(shares, key=lambda split: shares[split])  # the first, if several are
-        if shares[best] >= SHARE_WHOLE:
-            return best, "word"
+            split = max((words, "word", "text"), key=lambda s: _share_whole(pairs, s))  # the first
+            if _share_whole(pairs, split) >= SHARE_WHOLE or _can_copy_words(pairs, split, known):
+                return split, "word"
     return words if of_inputs == "word" else of_inputs, of_elements
 
 
@@ -160,7 +179,7 @@ def _split_of(samples: Sequence[Sequence[str]]) -> TokenSplit | None:
     if not are_spaced(texts):
         return "char"
     words = [word for text in texts for word in text.split()]
-    counts = Counter(chain.from_iterable(set(" ".join(sample).split()) for sample in samples))
+    counts = Counter(chain.from_iterable(map(_words, samples)))
     recurring = sum(count for count in counts.values() if count > 1)
     are_symbols = sum(map(len, words)) < LONGEST_SYMBOLS * len(words)
     return "word" if are_symbols or recurring >= SHARE_REPEATED * counts.total() else "char"
@@ -174,30 +193,58 @@ def _are_sentences(texts: Sequence[str]) -> bool:
     return length >= LONGEST_SYMBOLS * len(words) and ends >= SHARE_PUNCTUATED * len(words)
 
 
-def _share(
-    pairs: Sequence[tuple[Any, list[str]]],
-    split: TokenSplit,
-    holds: Callable[[str, set[str]], bool],
-) -> float:
-    """The share of elements for which something holds, given the tokens of their input."""
-    n_holding = n_elements = 0
-    for x, elements in pairs:
-        tokens = set(NAMED_SPLITS[split](x)) if isinstance(x, str) else set()
-        n_holding += sum(holds(element, tokens) for element in elements)
+def _share_whole(pairs: Pairs, split: TokenSplit) -> float:
+    """The share of the elements all of whose words are tokens of the input."""
+    whole = [_words([e]) <= tokens for tokens, elements in _split(pairs, split) for e in elements]
+    return sum(whole) / max(len(whole), 1)
+
+
+def _can_copy_words(pairs: Pairs, split: TokenSplit, known: Counter[str]) -> bool:
+    """Whether nearly all words of elements are known or tokens of the input, and some are these."""
+    n_words = n_copied = n_known = 0
+    for tokens, elements in _split(pairs, split):
+        words = _words(elements)
+        n_words += len(words)
+        n_copied += len(words & tokens)
+        n_known += sum(known[word] > 1 for word in words - tokens)
+    return n_copied >= SHARE_COPIED * n_words and n_copied + n_known >= SHARE_KNOWN * n_words
+
+
+def _share_spelled(pairs: Pairs, split: TokenSplit, known: Counter[str]) -> float:
+    """The share of the elements with a rare word that is made from a token of the input."""
+    n_spelled = n_elements = 0
+    for tokens, elements in _split(pairs, split):
+        beginnings = {_beginning(token) for token in tokens if len(token) > 1}
         n_elements += len(elements)
-    return n_holding / max(n_elements, 1)
+        n_spelled += sum(
+            any(
+                known[word] < RARE and _has_beginning(word, beginnings)
+                for word in _words([element]) - tokens
+            )
+            for element in elements
+        )
+    return n_spelled / max(n_elements, 1)
 
 
-def _is_in_input(element: str, tokens: set[str]) -> bool:
-    """Whether all words of an element are tokens of the input."""
-    return all(word in tokens for word in element.split())
+def _beginning(token: str) -> str:
+    """More than half of a token, by which words that are made from it are recognised."""
+    return token[: max(len(token) // 2 + 1, 3)].lower()
 
 
-def _is_inflected(element: str, words: set[str]) -> bool:
-    """Whether an element begins with more than half of a word of the input, but is not one."""
-    return element not in words and any(
-        len(word) > 1 and element.startswith(word[: len(word) // 2 + 1]) for word in words
-    )
+def _has_beginning(word: str, beginnings: set[str]) -> bool:
+    """Whether the word, or a part of it after punctuation, has one of these beginnings."""
+    parts = [word.lower(), *PARTS.findall(word.lower())]
+    return any(part[:end] in beginnings for part in parts for end in range(2, len(part) + 1))
+
+
+def _split(pairs: Pairs, split: TokenSplit) -> Iterator[tuple[set[str], list[str]]]:
+    """The tokens of each input, and the elements of its set."""
+    for x, elements in pairs:
+        yield set(NAMED_SPLITS[split](x)) if isinstance(x, str) else set(), elements
+
+
+def _words(elements: Iterable[str]) -> set[str]:
+    return set(" ".join(elements).split())
 
 
 def _members(elements: Any) -> Iterable[Any]:
