@@ -43,6 +43,8 @@ class Broken:
         ([1, 2], [{"a"}] * 2, {}, KindError, "sample 0 of X is the int 1"),
         ([[[]]], [{"a"}], {}, KindError, "sample 0 of X holds a token that cannot be hashed"),
         (["a"], [[[["a"], "b"]]], {}, KindError, "cannot be hashed"),
+        ([[0.1, 2], [0.3, 0.5]], [{"a"}] * 2, {}, DataError, r"\[0.1, 2\].*pass a numeric array"),
+        ([[[0.1], [0.2]]], [{"a"}], {}, DataError, "pass a numeric array"),
         (["a"], np.zeros((1, 2)), {}, KindError, "y is a matrix"),
         (["a"], [{"a"}], {"network": "gru"}, ParameterError, "network must be one of"),
         (["a"], [{"a"}], {"network": 3}, ParameterError, "a scorer with the methods start"),

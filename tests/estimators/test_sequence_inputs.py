@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from setlearn import SequenceSetGenerator
-from setlearn.errors import DataError
+from setlearn.errors import DataError, SetlearnWarning
 from setlearn.networks import Training, Transformer
 from tests.estimators.quick_networks import SMALL, steps
 
@@ -37,6 +37,19 @@ def test_a_token_may_be_any_hashable():
     Y = [{(1, "1")}, {((2, 3), None), ("a",)}, set()] * 4
     model = SequenceSetGenerator(training=steps(150, validation=0), **SMALL).fit(X, Y)
     assert model.predict(X[:3]) == [frozenset(y) for y in Y[:3]]
+
+
+def test_numbers_of_lists_are_tokens():
+    X, Y = [[1, 2], [3, 4], [0.5], [1, 0.5]], [{"a"}, {"b"}, {"c"}, {"d"}]
+    assert SequenceSetGenerator("analogy").fit(X[:2], Y[:2]).predict([[1, 2]]) == [{"a"}]
+    assert SequenceSetGenerator("analogy").fit(X, Y).predict([[0.5]]) == [{"c"}]
+
+
+def test_elements_of_floats_that_do_not_recur_are_doubtful():
+    X, durations = ["ab", "cd", "ef"], [{(0.5, 0.25)}, {(0.25, 0.5)}, set()]
+    SequenceSetGenerator("analogy").fit(X, durations)  # warnings are errors in tests
+    with pytest.warns(SetlearnWarning, match="each number is a token"):
+        SequenceSetGenerator("analogy").fit(X, [{(0.12, 0.37)}, {(0.45, 0.81)}, set()])
 
 
 def test_words_and_a_given_tokeniser():

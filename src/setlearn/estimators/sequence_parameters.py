@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from setlearn.errors import DataError, KindError, ParameterError
+from setlearn.errors import DataError, KindError, ParameterError, SetlearnWarning, warn_user
 from setlearn.generate import Bounds
 from setlearn.parameter_checks import check_count
 from setlearn.rules import Auto, ExpectedF, Margin, OnSequences, Rule, Threshold
@@ -21,6 +22,7 @@ __all__ = [
     "FEW",
     "as_list",
     "check_bounds",
+    "check_elements",
     "check_inputs",
     "check_lengths",
     "check_rule",
@@ -225,13 +227,23 @@ def learned_bounds(trie: Trie, *, longer: bool = False) -> Bounds:
 
 
 def check_inputs(X: Any) -> None:
-    """Refuse lists of one text each, which would be read as one token: tables look like this.
+    """Refuse lists that would be read as tokens, but can hardly be meant so.
+
+    These are vectors of numbers, and lists of one text each, as the rows of a table are.
 
     Raises
     ------
     DataError
     """
-    if isinstance(X, np.ndarray) or len(X) < 2:
+    if isinstance(X, np.ndarray) or len(X) == 0:
+        return
+    if _are_vectors(X):
+        raise DataError(
+            f"each input is a list of numbers, such as {X[0]!r:.60}, and all are equally long, but "
+            "the numbers of lists are read as tokens; pass a numeric array such as "
+            "numpy.array(X), or texts if tokens are meant"
+        )
+    if len(X) == 1:
         return
     texts = {x[0] for x in X if isinstance(x, list | tuple) and len(x) == 1 and _is_text(x[0])}
     if len(texts) == len(X):
@@ -240,6 +252,45 @@ def check_inputs(X: Any) -> None:
             "token, and no two are equal; pass the texts themselves, of a table a single column "
             'such as table["text"]'
         )
+
+
+def check_elements(sets: LabelSets) -> None:
+    """Warn if elements consist of floats that do not recur, which are tokens like any others.
+
+    Parameters
+    ----------
+    sets : list of frozenset
+        One set of sequences per sample.
+    """
+    counts: Counter[Any] = Counter()
+    for elements in sets:
+        tokens = {t for element in elements for t in element}  # type: ignore[attr-defined]  # a sequence
+        if not all(isinstance(token, float | np.floating) for token in tokens):
+            return
+        counts.update(tokens)
+    recurring = sum(count for count in counts.values() if count > 1)
+    if 2 * recurring < counts.total():
+        warn_user(
+            SetlearnWarning(
+                f"the elements of y consist of numbers such as {next(iter(counts))!r}, most of "
+                "which occur in one sample only; each number is a token, and others than those "
+                "of training are not predicted; round the numbers, or write them as texts"
+            )
+        )
+
+
+def _are_vectors(X: Any) -> bool:
+    """Whether inputs are equally long lists of numbers, and not all of these are whole ones."""
+    first = X[0]
+    while isinstance(first, list | tuple | np.ndarray) and len(first):
+        first = first[0]
+    if not isinstance(first, int | float | np.number):
+        return False
+    try:
+        array = np.array(X)
+    except ValueError:  # lists of different lengths
+        return False
+    return array.ndim > 1 and array.dtype.kind == "f"
 
 
 def _is_text(token: Any) -> bool:
