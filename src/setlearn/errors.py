@@ -48,7 +48,8 @@ class SetlearnError(Exception):
     message : str
     advice : mapping of str to object, optional
         The parameters that the message advises to set, with the advised value of each; None where
-        the user has to choose one. The command line names its own options for them.
+        the user has to choose one, False where it should be left out. The command line names its
+        own options for them.
 
     Examples
     --------
@@ -101,7 +102,18 @@ class UntrustedModelError(ModelError):
 
 
 class SetlearnWarning(UserWarning):
-    """The base class of all warnings of setlearn."""
+    """The base class of all warnings of setlearn.
+
+    Parameters
+    ----------
+    message : str
+    advice : mapping of str to object, optional
+        As for `SetlearnError`.
+    """
+
+    def __init__(self, message: str, *, advice: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.advice = dict(advice or {})
 
 
 class ConvergenceWarning(SetlearnWarning, _SklearnConvergenceWarning):  # type: ignore[misc]  # untyped

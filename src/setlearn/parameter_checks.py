@@ -26,7 +26,7 @@ def check_count(name: str, value: object) -> None:
         If it is anything else.
     """
     if not _is_count(value):
-        raise ParameterError(f"{name} must be a whole number of at least 1, got {value!r}")
+        raise _wrong(name, f"must be a whole number of at least 1, got {value!r}")
 
 
 def check_counts(name: str, values: object) -> None:
@@ -44,9 +44,7 @@ def check_counts(name: str, values: object) -> None:
         If they are anything else.
     """
     if not isinstance(values, Iterable) or not all(map(_is_count, values)):
-        raise ParameterError(
-            f"{name} must be whole numbers of at least 1, such as (128,), got {values!r}"
-        )
+        raise _wrong(name, f"must be whole numbers of at least 1, such as (128,), got {values!r}")
 
 
 def check_share(name: str, value: object) -> None:
@@ -64,7 +62,7 @@ def check_share(name: str, value: object) -> None:
         If it is anything else.
     """
     if not _is_number(value) or not 0 <= float(value) < 1:  # type: ignore[arg-type]  # a number
-        raise ParameterError(f"{name} must be a number in [0, 1), got {value!r}")
+        raise _wrong(name, f"must be a number in [0, 1), got {value!r}")
 
 
 def check_number(name: str, value: object) -> None:
@@ -82,7 +80,11 @@ def check_number(name: str, value: object) -> None:
         If it is anything else.
     """
     if not _is_number(value):
-        raise ParameterError(f"{name} must be a number, got {value!r}")
+        raise _wrong(name, f"must be a number, got {value!r}")
+
+
+def _wrong(name: str, problem: str) -> ParameterError:
+    return ParameterError(f"{name} {problem}", advice=dict.fromkeys([name]))
 
 
 def _is_number(value: object) -> bool:

@@ -1,6 +1,8 @@
 """What people see: errors name options, and names that hold commands are written out."""
 
 import ast
+import re
+import warnings
 from pathlib import Path
 
 import pytest
@@ -10,9 +12,9 @@ from hypothesis import strategies as st
 
 import setlearn
 from setlearn.cli.app import VERBS, LazyVerbs
-from setlearn.cli.console import handled_errors, printable
+from setlearn.cli.console import handled_errors, print_warnings, printable
 from setlearn.cli.options import OutputOptions
-from setlearn.errors import DataError
+from setlearn.errors import ConvergenceWarning, DataError
 from tests.cli.files import tagged_texts, write_jsonl
 from tests.cli.running import run
 
@@ -50,6 +52,8 @@ class TestAdvice:
             ({"format": None}, "--format FORMAT"),
             ({"kinds": None, "inputs": None}, "--kind COLUMN=KIND, --input COLUMN"),
             ({"unknown": "ignore", "target": None}, "--target COLUMN"),  # fit has no --unknown
+            ({"warm_start": None, "max_steps": None}, "--continue MODEL, --max-steps NUMBER"),
+            ({"warm_start": False}, "without --continue"),
         ],
     )
     def test_options(self, capsys, advice, options):
@@ -58,6 +62,18 @@ class TestAdvice:
     @pytest.mark.parametrize("advice", [None, {"unknown": "ignore"}])
     def test_nothing_to_add(self, capsys, advice):
         assert self.ended(capsys, advice) == "setlearn: it is wrong\n"
+
+    def test_warnings_name_options_too(self, capsys):
+        command = LazyVerbs().get_command(None, "fit")
+        with print_warnings(command.params):
+            warnings.warn(ConvergenceWarning("too short", advice={"max_steps": None}), stacklevel=1)
+        assert capsys.readouterr().err == "setlearn: warning: too short (--max-steps NUMBER)\n"
+
+    def test_the_library_names_no_option(self):
+        library = Path(setlearn.__file__).parent
+        for file in library.rglob("*.py"):
+            if library / "cli" not in file.parents:
+                assert not re.search(r"--[a-z]", file.read_text(encoding="utf-8")), file
 
     def test_every_advised_parameter_is_an_option_of_some_verb(self):
         verbs = LazyVerbs()

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import setlearn
+from setlearn import SequenceSetGenerator
+from setlearn.networks import LSTM, Training
 from tests.cli.files import tagged_texts, word_forms, write_csv, write_jsonl
 from tests.cli.running import run
 
@@ -233,6 +235,25 @@ def test_quiet_also_where_there_is_nothing_to_resume(words, tmp_path):
     assert run(*command, "--quiet").err == ""
 
 
+def test_a_checkpoint_that_cannot_be_used(words, tmp_path):
+    """The message names the options to change."""
+    state = tmp_path / "state"
+    command = ("fit", words, "--target", "forms", "--task", "sequences", "--network", "lstm")
+    command += ("--checkpoint", state, "-o", tmp_path / "model")
+    state.write_text("")
+    ended = run(*command, "--max-steps", 2)
+    assert ended.code == 2
+    assert f"{state} is a file (--checkpoint FOLDER)" in ended.err
+    state.unlink()
+
+    training = Training(max_steps=5, checkpoint=state)
+    SequenceSetGenerator(LSTM(2, 2, 2), training=training, random_state=0).fit(["a"], [{"b"}])
+    ended = run(*command, "--max-steps", 2, "--resume")
+    assert ended.code == 2
+    assert "is from another run" in ended.err
+    assert "(--checkpoint FOLDER)" in ended.err
+
+
 def test_settings_of_the_network_and_of_its_training(words, tmp_path):
     sizes = ("--network", "transducer:window=2", "--width", 8, "--layers", 1, "--members", 2)
     training = ("--max-steps", 3, "--max-seconds", 60, "--batch-size", 4, "--device", "cpu")
@@ -285,6 +306,7 @@ class TestContinue:
         ended = run("fit", others, "--continue", speller, "-o", tmp_path / "model")
         assert ended.code == 3
         assert "the token 'z', which the trained network does not know" in ended.err
+        assert "(without --continue)" in ended.err
 
 
 def test_a_scorer_that_is_no_network(words, tmp_path):
@@ -306,14 +328,31 @@ def test_a_scorer_that_is_no_network(words, tmp_path):
             "network must be one of analogy, lstm, ngrams",
         ),
         (("--task", "sequences", "--network", "lstm", "--width", "8"), "--width is not a setting"),
-        (("--task", "sequences", "--members", "2"), "--members is a setting of a network, but no"),
+        (
+            ("--task", "sequences", "--members", "2"),
+            "--members is a setting of a network, but no network is named; add --network "
+            "transducer, or leave it out",
+        ),
+        (
+            ("--task", "sequences", "--width", "8"),
+            "add --network transducer or --network transformer, or leave it out",
+        ),
+        (
+            ("--task", "sequences", "--network", "transformer", "--members", "2"),
+            "or use --network transducer\n",
+        ),
+        (("--task", "sequences", "--max-seconds", "-1"), "got -1.0 (--max-seconds NUMBER)"),
+        (
+            ("--task", "sequences", "--network", "transducer", "--dropout", "7"),
+            "got 7.0 (--dropout SHARE)",
+        ),
         (
             ("--task", "sequences", "--network", "lstm", "--members", "2"),
             "--members is not a setting of the network",
         ),
         (
             ("--task", "sequences", "--network", "transformer", "--width", "33"),
-            "width must be a multiple of heads",
+            "width must be a multiple of heads, got 33 and 4 (--width NUMBER)",
         ),
         (("--task", "sequences", "--network", "lstm:depth=8"), "lstm has no setting 'depth'"),
         (

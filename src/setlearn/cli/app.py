@@ -164,7 +164,8 @@ def _with_plain_options(function: Callable[..., None]) -> Callable[..., None]:
         output = OutputOptions(**{f.name: given[f.name] for f in fields(OutputOptions)})
         for name, group in groups.items():
             given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
-        with handled_errors(output, context.command.params), print_warnings():
+        options = context.command.params
+        with handled_errors(output, options), print_warnings(options):
             function(**given)
 
     del run.__wrapped__  # typer would use its signature

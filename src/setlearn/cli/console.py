@@ -121,11 +121,16 @@ def print_bad_rows(rows: Rows) -> None:
 
 
 @contextmanager
-def print_warnings() -> Iterator[None]:
+def print_warnings(options: Sequence[Any]) -> Iterator[None]:
     """Print each different warning of the block once, as one line.
 
     Sets that were cut off, and inputs with tokens never seen in training, are counted over all
     batches of a file, and reported at the end.
+
+    Parameters
+    ----------
+    options : sequence of typer's options
+        Those of the verb. The line names the ones that follow the advice of a warning.
     """
     from setlearn.errors import TruncationWarning, UnseenTokenWarning
 
@@ -148,7 +153,7 @@ def print_warnings() -> Iterator[None]:
             unseen.append(message)
         elif category.__module__.startswith("setlearn") and str(message) not in printed:
             printed.add(str(message))
-            print_notes([f"setlearn: warning: {message}"])
+            print_notes([f"setlearn: warning: {message}{_advised_options(message, options)}"])
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
@@ -293,10 +298,10 @@ def _message(error: Exception) -> str:
     return f"{type(error).__name__}: {error} (--debug shows the traceback)"
 
 
-def _advised_options(error: Exception, options: Sequence[Any]) -> str:
-    """Write the parameters that an error advises to set as options of the verb, in parentheses."""
+def _advised_options(problem: object, options: Sequence[Any]) -> str:
+    """Write the parameters that an error or a warning advises to set, as options of the verb."""
     by_parameter = {option.name: option for option in options}
-    advice = getattr(error, "advice", {})
+    advice = getattr(problem, "advice", {})
     written = [_option(by_parameter[name], advice[name]) for name in advice if name in by_parameter]
     return f" ({', '.join(written)})" if written else ""
 
@@ -306,6 +311,8 @@ def _option(option: Any, value: object) -> str:
     name = option.opts[0]
     if value is True:
         return str(name)
+    if value is False:
+        return f"without {name}"
     if value is None:
         return f"{name} {option.metavar or ''}".rstrip()
     values = value if isinstance(value, tuple) else (value,)

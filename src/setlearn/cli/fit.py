@@ -28,7 +28,7 @@ def fit(
     from setlearn.cli.continuing import check_continued, model_to_continue
     from setlearn.cli.fitting import fit_and_save, rows_with_inputs, rows_with_sets
 
-    if learning.continue_from is not None:
+    if learning.warm_start is not None:
         check_continued(planning, labels, sequences)
     with reading.open(data) as rows:
         records = list(rows)
@@ -37,14 +37,14 @@ def fit(
     if reading.skip_bad:
         records = rows_with_sets(rows, records, target)
     verbose = not output.quiet
-    if learning.continue_from is None:
+    if learning.warm_start is None:
         plan = planning.plan(records, target, rows.categories)
         task_options = options_for(plan.task, (labels, sequences))
         guesses = [*plan.notes, *task_options.default_notes()]
         model = task_options.model(plan, learning, verbose=verbose)
     else:
         plan, model = model_to_continue(
-            learning.continue_from, records, learning, sequences, verbose=verbose
+            learning.warm_start, records, learning, sequences, verbose=verbose
         )
         guesses = [*plan.notes]
     if reading.skip_bad:

@@ -41,7 +41,7 @@ class LearningOptions:
             autocompletion=complete_rules,
         ),
     ] = None
-    continue_from: Annotated[
+    warm_start: Annotated[
         Path | None,
         typer.Option(
             "--continue",

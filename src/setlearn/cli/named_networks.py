@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from setlearn.cli.named_settings import name_and_settings
@@ -55,8 +55,8 @@ def network_with(texts: Sequence[str], options: Mapping[str, Any]) -> Any:
         )
     if given:
         raise ParameterError(
-            f"{flag(given)} is a setting of a network, but no network is named; add --network "
-            "transformer or --network transducer, or leave it out"
+            f"{flag(given)} is a setting of a network, but no network is named; add "
+            f"{_networks_with(given)}, or leave it out"
         )
     return [_one_network(text, {}) for text in texts] or None
 
@@ -77,11 +77,12 @@ def _one_network(text: str, options: Mapping[str, Any]) -> Any:
     for option, value in options.items():
         if value is None:
             continue
-        parameter = next((p for p in OPTION_PARAMETERS.get(option, (option,)) if p in own), None)
+        parameter = _parameter(option, own)
         if parameter is None:
             raise ParameterError(
                 f"{flag(option)} is not a setting of the network {name}, which has "
-                f"{', '.join(own)}; leave it out, or write --network {name}:NAME=VALUE"
+                f"{', '.join(own)}; leave it out, write --network {name}:NAME=VALUE, or use "
+                f"{_networks_with(option)}"
             )
         if parameter in settings:
             raise ParameterError(
@@ -93,6 +94,24 @@ def _one_network(text: str, options: Mapping[str, Any]) -> Any:
     if hasattr(network, "check_parameters"):
         network.check_parameters()  # before the data are read
     return network
+
+
+def _parameter(option: str, own: Collection[str]) -> str | None:
+    """The parameter that an option stands for, among those that a network has."""
+    return next((p for p in OPTION_PARAMETERS.get(option, (option,)) if p in own), None)
+
+
+def _networks_with(option: str) -> str:
+    """Say how to choose a network that has a setting.
+
+    >>> _networks_with("members"), _networks_with("layers")
+    ('--network transducer', '--network transducer or --network transformer')
+    """
+    from setlearn.networks import network_named, network_names
+
+    parameters = {name: network_named(name).get_params(deep=False) for name in network_names()}
+    names = [name for name, own in parameters.items() if _parameter(option, own)]
+    return " or ".join(f"--network {name}" for name in names)
 
 
 def check_trained_in_steps(network: Any, names: Sequence[str], options: Mapping[str, Any]) -> None:

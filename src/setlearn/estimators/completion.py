@@ -130,7 +130,8 @@ class Completion:
         if len(named) == 0:
             raise DataError(
                 "no held-out sample has a label, so there is nothing to learn completion from; use "
-                "a cv whose test folds contain labels, or set conditional=False"
+                "a cv whose test folds contain labels, or set conditional=False",
+                advice={"conditional": False},
             )
         nodes, true_sets = nodes[named], right[named].toarray()
         seed = int(rng.randint(2**31 - 1))

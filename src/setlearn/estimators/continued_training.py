@@ -67,7 +67,8 @@ class TrainedNetwork(NewNetwork):
                 raise DataError(
                     f"sample {index} of X holds the token {new[0]!r}, which the trained network "
                     "does not know, so its training cannot be continued; leave the sample out, or "
-                    "fit a new model instead (warm_start=False)"
+                    "fit a new model instead (warm_start=False)",
+                    advice={"warm_start": False},
                 )
         return reader
 
@@ -127,13 +128,15 @@ def continued(source: ScorerSource, scorer: TokenScorer, tokens: Splits) -> Scor
         raise ParameterError(
             "warm_start goes on with the training of a network, but "
             f"{', '.join(trained.described())} is a scorer without one; fit a new model instead "
-            "(warm_start=False)"
+            "(warm_start=False)",
+            advice={"warm_start": False},
         )
     if not trained.trains_network:
         warn_user(
             SetlearnWarning(
                 f"there is no network to continue with, only {', '.join(trained.described())}, so "
-                "training starts anew; give it more steps or time than before"
+                "training starts anew; give it more steps or time than before",
+                advice={"max_steps": None, "max_seconds": None},
             )
         )
         return source
@@ -142,7 +145,8 @@ def continued(source: ScorerSource, scorer: TokenScorer, tokens: Splits) -> Scor
         raise ParameterError(
             f"warm_start goes on with {', '.join(trained.described())}, which was trained, but "
             f"network is now {', '.join(source.described())}; leave it as it was, or fit a new "
-            "model instead (warm_start=False)"
+            "model instead (warm_start=False)",
+            advice={"warm_start": False},
         )
     if isinstance(scorer, MixtureScorer):
         parts = [

@@ -140,7 +140,8 @@ def check_combination(
         what = "a plain 1-d y" if of_classes else 'scores="softmax"'
         raise ParameterError(
             f"conditional=True needs each label's own probability, got {what}; "
-            'leave it out, or pass sets and scores="marginal"'
+            'leave it out, or pass sets and scores="marginal"',
+            advice={"conditional": False},
         )
 
 

@@ -44,6 +44,7 @@ def scorer_named(name: str) -> Any:
     if name not in scorer_names():
         raise ParameterError(
             f"network must be one of {', '.join(scorer_names())}, a recipe or a scorer, "
-            f"got {name!r}"
+            f"got {name!r}",
+            advice={"network": None},
         )
     return SCORERS[name]() if name in SCORERS else network_named(name)

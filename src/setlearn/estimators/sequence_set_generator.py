@@ -224,13 +224,17 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
                 )
             )
         if fitted.unfinished is not None:
+            limits = [n for n in ("max_steps", "max_seconds") if f"raise {n}" in fitted.unfinished]
+            advice: dict[str, Any] = dict.fromkeys(limits)
             remedy = (
-                "or continue it by another fit (warm_start=True, or --continue on the command line)"
-                if fitted.can_continue
-                else "if the other scorers are not enough: this network was dropped from the "
-                "mixture, because so far it adds nothing to them"
+                "if the other scorers are not enough: this network was dropped from the mixture, "
+                "because so far it adds nothing to them"
             )
-            warn_user(ConvergenceWarning(f"{fitted.unfinished} of the training, {remedy}"))
+            if fitted.can_continue:
+                remedy = "or continue it by another fit with warm_start=True"
+                advice |= {"warm_start": None}
+            message = f"{fitted.unfinished} of the training, {remedy}"
+            warn_user(ConvergenceWarning(message, advice=advice))
         return self
 
     @property
@@ -246,7 +250,8 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         if not hasattr(self, "held_out_keys_"):
             raise ParameterError(
                 "this model was fitted with an older version, which did not keep what is needed "
-                "to continue its training; fit a new model instead (warm_start=False)"
+                "to continue its training; fit a new model instead (warm_start=False)",
+                advice={"warm_start": False},
             )
         return continued(source, self.scorer_, self.tokens_)
 

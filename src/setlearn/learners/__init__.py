@@ -58,7 +58,10 @@ def learner_named(name: str) -> Any:
     """
     makers = _makers()
     if name not in makers:
-        raise ParameterError(f"learner must be one of {', '.join(sorted(makers))}, got {name!r}")
+        raise ParameterError(
+            f"learner must be one of {', '.join(sorted(makers))}, got {name!r}",
+            advice={"learner": None},
+        )
     return makers[name]()
 
 

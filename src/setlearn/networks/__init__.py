@@ -53,7 +53,8 @@ def network_named(name: str) -> NetworkRecipe:
     recipes = _recipes()
     if name not in recipes:
         raise ParameterError(
-            f"network must be one of {', '.join(network_names())} or a recipe, got {name!r}"
+            f"network must be one of {', '.join(network_names())} or a recipe, got {name!r}",
+            advice={"network": None},
         )
     recipe: NetworkRecipe = __getattr__(recipes[name])()
     return recipe

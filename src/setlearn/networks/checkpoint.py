@@ -104,7 +104,9 @@ def write_checkpoint(folder: Path, tensors: Weights, about: dict[str, Any]) -> N
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError as error:
-        raise ParameterError(f"checkpoint must be a folder, but {folder} is a file") from error
+        raise ParameterError(
+            f"checkpoint must be a folder, but {folder} is a file", advice={"checkpoint": None}
+        ) from error
     text = json.dumps(about)
     content = save(tensors, {"about": text, "digest": _digest(tensors, text)})
     path = folder / CHECKPOINT_NAME
@@ -171,5 +173,6 @@ def check_same_run(
         shown = "; ".join(differences[:MOST_DIFFERENCES]) + (f"; {more} more" if more > 0 else "")
         raise ParameterError(
             f"the checkpoint in {folder} is from another run: {shown}; "
-            "use another folder, or the same arguments as in that run"
+            "use another folder, or the same arguments as in that run",
+            advice={"checkpoint": None},
         )

@@ -113,7 +113,10 @@ class NetworkRecipe(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn s
         loss_of(self)
         width, heads = getattr(self, "width", 1), getattr(self, "heads", 1)
         if width % heads:
-            raise ParameterError(f"width must be a multiple of heads, got {width} and {heads}")
+            raise ParameterError(
+                f"width must be a multiple of heads, got {width} and {heads}",
+                advice={"width": None},
+            )
 
 
 def loss_of(recipe: Any) -> Loss:

@@ -27,7 +27,8 @@ def pick_device(name: str) -> torch.device:
     except (RuntimeError, AssertionError, TypeError) as error:
         raise ParameterError(
             f"device {name!r} cannot be used here ({str(error).splitlines()[0]}); "
-            'pass "cpu", or "auto" for the best device available'
+            'pass "cpu", or "auto" for the best device available',
+            advice={"device": None},
         ) from error
     return device
 

@@ -355,7 +355,8 @@ class Trainer:
         if about["step"] > self.plan.max_steps:
             raise ParameterError(
                 f"the checkpoint in {self.checkpoint} has {about['step']} steps already, but "
-                f"max_steps is {self.plan.max_steps}; raise it, or use another folder"
+                f"max_steps is {self.plan.max_steps}; raise it, or use another folder",
+                advice={"max_steps": None, "checkpoint": None},
             )
         self.network.load_state_dict(without_prefix("network", tensors))
         self._best_weights = without_prefix("best", tensors)

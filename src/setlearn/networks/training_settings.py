@@ -181,9 +181,15 @@ class TrainingPlan:
         for name in ("learning_rate", "weight_decay", "max_seconds", "clip"):
             check_number(name, getattr(self, name))
         if not 0 < self.learning_rate < math.inf:
-            raise ParameterError(f"learning_rate must be above 0, got {self.learning_rate!r}")
+            raise ParameterError(
+                f"learning_rate must be above 0, got {self.learning_rate!r}",
+                advice={"learning_rate": None},
+            )
         if not self.max_seconds > 0:
-            raise ParameterError(f"max_seconds must be above 0, got {self.max_seconds!r}")
+            raise ParameterError(
+                f"max_seconds must be above 0, got {self.max_seconds!r}",
+                advice={"max_seconds": None},
+            )
         if not 0 <= self.weight_decay < math.inf:
             raise ParameterError(f"weight_decay must be 0 or more, got {self.weight_decay!r}")
         if not self.clip > 0:

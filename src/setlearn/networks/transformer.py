@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from setlearn.errors import ParameterError
 from setlearn.networks.attention import (
     BIAS_UNIT,
     DecoderBlock,
@@ -127,10 +126,6 @@ class Transformer(NetworkRecipe):
     def check_parameters(self) -> None:
         """Raise ParameterError if a parameter is out of range."""
         super().check_parameters()
-        if self.width % self.heads:
-            raise ParameterError(
-                f"width must be a multiple of heads, got {self.width} and {self.heads}"
-            )
         check_share("dropout", self.dropout)
 
     def new_module(
