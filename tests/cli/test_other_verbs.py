@@ -6,6 +6,7 @@ import pytest
 
 import setlearn
 from setlearn import SequenceSetGenerator
+from setlearn.metrics import set_report
 from setlearn.scorers import AnalogyScorer
 from tests.cli.files import WORDS, tagged_texts, write_csv, write_jsonl
 from tests.cli.running import run
@@ -84,6 +85,22 @@ class TestEvaluate:
     def test_inputs_of_the_worst_answers_have_names(self, bare, tmp_path):
         data = write_jsonl(tmp_path / "rows.jsonl", [{"a": 3, "b": 0, "labels": ["low"]}])
         assert "rows.jsonl, line 1: a=3, b=0\n" in run("evaluate", bare, data).out
+
+    def test_edit_distances_count_the_tokens_of_the_model(self, tmp_path):
+        rows = [{"x": word, "y": ["turn left"]} for word in ("ab", "cd", "ef", "gh")]
+        data = write_jsonl(tmp_path / "rows.jsonl", rows)
+        command = ("fit", data, "--task", "sequences", "--network", "analogy", "--target", "y")
+        for tokens, n_tokens in (("char,word", 1), ("char", 4)):
+            ended = run(*command, "--tokens", tokens, "-o", tmp_path / "model")
+            assert ended.code == 0, ended.err
+            others = write_jsonl(tmp_path / "others.jsonl", [{"x": "ab", "y": ["turn right"]}])
+            report = run("evaluate", tmp_path / "model", others, "--json").document["report"]
+            assert report["matched_edit_distance"] == report["mean_edit_distance"] == n_tokens
+            model = setlearn.load(tmp_path / "model").model
+            in_python = set_report(
+                [{"turn right"}], model.predict(["ab"]), sequences=True, tokens=model.tokens_[1]
+            )
+            assert in_python.to_dict() == report
 
     def test_sequences(self, speller, words):
         document = run("evaluate", speller, words, "--json").document

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from setlearn.errors import DataError, KindError
+from setlearn.errors import DataError, KindError, ParameterError
 from setlearn.metrics import matched_edit_distance, mean_edit_distance
 from setlearn.metrics.sequences import _encode, _token_ids
 from setlearn.ordering import canonical_rank
@@ -141,3 +141,16 @@ def test_weights():
 def test_refusals(metric, true, predicted, error, message):
     with pytest.raises(error, match=message):
         metric(true, predicted)
+
+
+def test_strings_are_split_as_asked():
+    true, predicted = [{"turn left", "stop"}], [{"turn right", "stop"}]
+    as_tuples = ([{tuple(e.split()) for e in sets[0]}] for sets in (true, predicted))
+    assert matched_edit_distance(true, predicted, tokens="word") == 0.5
+    assert mean_edit_distance(true, predicted, tokens=str.split) == mean_edit_distance(*as_tuples)
+    assert matched_edit_distance(true, predicted) == matched_edit_distance(
+        true, predicted, tokens="char"
+    )
+    assert matched_edit_distance([{("a b",)}], [{("a c",)}], tokens="word") == 1.0
+    with pytest.raises(ParameterError, match=r"tokens must be .* got 'syllable'"):
+        mean_edit_distance(true, predicted, tokens="syllable")

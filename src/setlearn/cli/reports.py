@@ -96,7 +96,7 @@ def evaluate_sets(
     labels = model.elements_
     unseen = set() if labels is None else set().union(*true) - set(labels)
     return Evaluation(
-        set_report(true, predicted, sequences=labels is None),
+        set_report(true, predicted, sequences=labels is None, tokens=model.element_split),
         None if labels is None else label_report(true, predicted),
         size_table(true, predicted),
         [(*rows[sample.index], sample) for sample in worst_samples(true, predicted, n_worst)]

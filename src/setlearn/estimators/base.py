@@ -118,6 +118,11 @@ class SetPredictor(ABC):
     def elements_(self) -> list[Hashable] | None:
         """All elements that a set may hold, where they can be listed."""
 
+    @property
+    def element_split(self) -> Any:
+        """How elements that are texts are split into tokens; None if they are not."""
+        return None
+
     @abstractmethod
     def predict(self, X: Any) -> Any:
         """Predict the set of each input, in the kind of container that ``fit`` was given."""

@@ -45,7 +45,7 @@ from setlearn.sequence_inputs import token_lists
 from setlearn.set_reading import LabelSets, check_one_kind
 from setlearn.token_guesses import split_phrase
 from setlearn.trie import END, Trie
-from setlearn.vocabulary import StandIns, Vocabulary, read_elements
+from setlearn.vocabulary import Split, StandIns, Vocabulary, read_elements
 
 __all__ = ["SequencePredictor", "check_targets"]
 
@@ -69,6 +69,12 @@ class SequencePredictor(RuleHolder):
     def elements_(self) -> None:
         """None: the sequences that a set may hold cannot be listed."""
         return
+
+    @property
+    def element_split(self) -> Split | None:
+        """How elements that are texts are split into tokens; None if they are none."""
+        vocabulary = self.vocabulary_
+        return vocabulary.tokeniser.split if vocabulary.kind is str else None
 
     @property
     def vocabulary_(self) -> Vocabulary:

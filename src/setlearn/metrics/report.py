@@ -8,6 +8,7 @@ import numpy as np
 
 from setlearn.metrics._reading import sample_mean
 from setlearn.metrics.sequences import (
+    StringSplit,
     matched_distances,
     mean_distances,
     pair_sequences,
@@ -108,7 +109,9 @@ class SetReport:
         return rows
 
 
-def set_report(Y_true: Samples, Y_pred: Samples, *, sequences: bool = False) -> SetReport:
+def set_report(
+    Y_true: Samples, Y_pred: Samples, *, sequences: bool = False, tokens: StringSplit = None
+) -> SetReport:
     """Compute all metrics of this package that are means over samples.
 
     Parameters
@@ -117,6 +120,9 @@ def set_report(Y_true: Samples, Y_pred: Samples, *, sequences: bool = False) -> 
         As for `mean_f1`; with ``sequences=True``, as for `mean_edit_distance`.
     sequences : bool
         Whether the elements are sequences. Their edit distances are then reported too.
+    tokens : {"char", "word", "text"} or function, optional
+        How strings are split into the tokens that edit distances count, by default into
+        characters. A `SequenceSetGenerator` has what it uses in ``tokens_[1]``.
 
     Returns
     -------
@@ -130,6 +136,8 @@ def set_report(Y_true: Samples, Y_pred: Samples, *, sequences: bool = False) -> 
     KindError
         If one side has sets and the other is an indicator, or if sequences are expected and the
         elements are none.
+    ParameterError
+        If sequences cannot be split in this way.
 
     Examples
     --------
@@ -149,7 +157,7 @@ def set_report(Y_true: Samples, Y_pred: Samples, *, sequences: bool = False) -> 
     if not sequences:
         return SetReport(**_set_figures(Overlaps.of(Y_true, Y_pred)))
     true, predicted = read_sequence_sets(Y_true, Y_pred)
-    pairings = pair_sequences(true, predicted)
+    pairings = pair_sequences(true, predicted, tokens)
     means = mean_distances(pairings)
     return SetReport(
         **_set_figures(Overlaps.of(true, predicted)),

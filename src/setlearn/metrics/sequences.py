@@ -1,6 +1,6 @@
 """Edit distances between true and predicted sets of sequences."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, TypeAlias
@@ -11,15 +11,19 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 from scipy.optimize import linear_sum_assignment
 
-from setlearn.errors import KindError
+from setlearn.errors import KindError, ParameterError
 from setlearn.metrics._reading import check_lengths, sample_mean
 from setlearn.nodes import FloatArray, IntArray
 from setlearn.ordering import canonical_rank
 from setlearn.set_reading import LabelSets, Samples, check_one_kind, read_sets_of_sequences
+from setlearn.token_guesses import NAMED_SPLITS, TokenSplit
 
 __all__ = ["matched_edit_distance", "mean_edit_distance"]
 
 Ids: TypeAlias = dict[Hashable, int]
+
+StringSplit: TypeAlias = TokenSplit | Callable[[str], Sequence[str]] | None
+"""How strings are split into the tokens that edit distances count; None is by character."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +54,11 @@ class Pairing:
 
 
 def mean_edit_distance(
-    Y_true: Samples, Y_pred: Samples, *, sample_weight: ArrayLike | None = None
+    Y_true: Samples,
+    Y_pred: Samples,
+    *,
+    sample_weight: ArrayLike | None = None,
+    tokens: StringSplit = None,
 ) -> float:
     """Edit distance averaged over all pairs (true, predicted), then over samples.
 
@@ -60,11 +68,13 @@ def mean_edit_distance(
     Parameters
     ----------
     Y_true, Y_pred : iterable of sets of sequences
-        A sequence is a string, read by character, or a tuple or list of hashable tokens. It may
-        also be a set of tokens, which is read in a fixed order: numbers by value, then strings,
-        then all others.
+        A sequence is a string, or a tuple or list of hashable tokens. It may also be a set of
+        tokens, which is read in a fixed order: numbers by value, then strings, then all others.
     sample_weight : array-like of shape (n_samples,), optional
         The weight of each sample; equal by default.
+    tokens : {"char", "word", "text"} or function, optional
+        How strings are split into the tokens that are counted, by default into characters. A
+        `SequenceSetGenerator` has what it uses in ``tokens_[1]``.
 
     Returns
     -------
@@ -78,6 +88,8 @@ def mean_edit_distance(
         If the two sides differ in length, there are no samples, or the weights cannot be used.
     KindError
         If an element is not a sequence, or sequences are of different kinds.
+    ParameterError
+        If strings cannot be split in this way.
 
     Examples
     --------
@@ -86,12 +98,16 @@ def mean_edit_distance(
     >>> mean_edit_distance([{"10551", "2"}], [{"10551", "2"}])
     2.5
     """
-    pairings = pair_sequences(*read_sequence_sets(Y_true, Y_pred))
+    pairings = pair_sequences(*read_sequence_sets(Y_true, Y_pred), tokens)
     return sample_mean(mean_distances(pairings), sample_weight)
 
 
 def matched_edit_distance(
-    Y_true: Samples, Y_pred: Samples, *, sample_weight: ArrayLike | None = None
+    Y_true: Samples,
+    Y_pred: Samples,
+    *,
+    sample_weight: ArrayLike | None = None,
+    tokens: StringSplit = None,
 ) -> float:
     """Edit distance under the best one-to-one assignment, averaged over samples.
 
@@ -104,6 +120,8 @@ def matched_edit_distance(
         As for `mean_edit_distance`.
     sample_weight : array-like of shape (n_samples,), optional
         The weight of each sample; equal by default.
+    tokens : {"char", "word", "text"} or function, optional
+        As for `mean_edit_distance`.
 
     Returns
     -------
@@ -112,7 +130,7 @@ def matched_edit_distance(
 
     Raises
     ------
-    DataError, KindError
+    DataError, KindError, ParameterError
         As for `mean_edit_distance`.
 
     Examples
@@ -123,8 +141,10 @@ def matched_edit_distance(
     1.0
     >>> matched_edit_distance([{("turn", "left"), ("stop",)}], [{("turn", "right"), ("stop",)}])
     0.5
+    >>> matched_edit_distance([{"turn left", "stop"}], [{"turn right", "stop"}], tokens="word")
+    0.5
     """
-    pairings = pair_sequences(*read_sequence_sets(Y_true, Y_pred))
+    pairings = pair_sequences(*read_sequence_sets(Y_true, Y_pred), tokens)
     return sample_mean(matched_distances(pairings), sample_weight)
 
 
@@ -162,24 +182,44 @@ def read_sequence_sets(Y_true: Samples, Y_pred: Samples) -> tuple[LabelSets, Lab
     return true, predicted
 
 
-def pair_sequences(true: LabelSets, predicted: LabelSets) -> list[Pairing]:
+def pair_sequences(
+    true: LabelSets, predicted: LabelSets, tokens: StringSplit = None
+) -> list[Pairing]:
     """Compute the edit distances of every sample.
 
     Parameters
     ----------
     true, predicted : list of frozenset
         The sets of sequences.
+    tokens : {"char", "word", "text"} or function, optional
+        How strings are split into tokens.
 
     Returns
     -------
     list of Pairing
         The distances, one table per sample.
+
+    Raises
+    ------
+    ParameterError
+        If strings cannot be split in this way.
     """
-    ids = _token_ids(chain(*true, *predicted))
+    true_sequences, predictions = (_sequences(sets, tokens) for sets in (true, predicted))
+    ids = _token_ids(chain(*true_sequences, *predictions))
     return [
-        _pair([_encode(t, ids) for t in trues], [_encode(p, ids) for p in predictions])
-        for trues, predictions in zip(true, predicted, strict=True)
+        _pair([_encode(t, ids) for t in of_true], [_encode(p, ids) for p in of_predicted])
+        for of_true, of_predicted in zip(true_sequences, predictions, strict=True)
     ]
+
+
+def _sequences(sets: LabelSets, tokens: StringSplit) -> list[list[Any]]:
+    """The sequences of each set, with strings split into tokens."""
+    if not (tokens is None or callable(tokens) or tokens in NAMED_SPLITS):
+        raise ParameterError(
+            f'tokens must be "char", "word", "text", a function of a text or None, got {tokens!r}'
+        )
+    split = tokens if callable(tokens) else NAMED_SPLITS[tokens or "char"]
+    return [[split(e) if isinstance(e, str) else e for e in elements] for elements in sets]
 
 
 def mean_distances(pairings: list[Pairing]) -> FloatArray:

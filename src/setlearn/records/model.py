@@ -97,6 +97,11 @@ class RecordModel(SetPredictor):
         return self.model.elements_
 
     @property
+    def element_split(self) -> Any:
+        """How elements that are texts are split into tokens; None if they are not."""
+        return self.model.element_split
+
+    @property
     def classes_(self) -> NDArray[Any]:
         """The labels as an array, as in scikit-learn; only for labels."""
         classes: NDArray[Any] = self.model.classes_  # type: ignore[attr-defined]  # labels only
