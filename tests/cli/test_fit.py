@@ -235,6 +235,15 @@ def test_quiet_also_where_there_is_nothing_to_resume(words, tmp_path):
     assert run(*command, "--quiet").err == ""
 
 
+def test_says_that_a_model_will_be_replaced(photos, tmp_path):
+    command = (photos, *LOGISTIC, "-o", tmp_path / "model")
+    said = f"{tmp_path / 'model'}: the model in this folder will be replaced"
+    (tmp_path / "model").mkdir()
+    assert said not in fitted(*command).err
+    assert said in fitted(*command).err.splitlines()
+    assert fitted(*command, "--quiet").err == ""
+
+
 def test_a_checkpoint_that_cannot_be_used(words, tmp_path):
     """The message names the options to change."""
     state = tmp_path / "state"

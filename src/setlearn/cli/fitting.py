@@ -100,6 +100,8 @@ def fit_and_save(
 
     check_place(saving.out)
     check_can_save(model)
+    if saving.out.is_dir() and any(saving.out.iterdir()):
+        print_notes([f"{saving.out}: the model in this folder will be replaced"], quiet=quiet)
     checkpoint = _checkpoint(saving, model, quiet)
     train, held_out = _split(plan, records, model, saving.validation, seed)
     if checkpoint is not None:
