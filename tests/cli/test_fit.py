@@ -244,6 +244,40 @@ def test_says_that_a_model_will_be_replaced(photos, tmp_path):
     assert fitted(*command, "--quiet").err == ""
 
 
+class TestEmptyCellsOfSequences:
+    """An empty target is an empty set; without an input nothing can be learned or predicted."""
+
+    COMMAND = ("--target", "forms", "--task", "sequences", "--network", "analogy")
+
+    @pytest.fixture
+    def table(self, tmp_path):
+        lines = [f"{word},{word};{word}s" for word in ("walk", "talk", "jump", "play")]
+        path = tmp_path / "words.csv"
+        path.write_text("\n".join(["word,forms", *lines, "fold,", " ,lost", "bark,bark;barks"]))
+        return path
+
+    def test_fit(self, table, tmp_path):
+        command = (table, *self.COMMAND, "-o", tmp_path / "model")
+        ended = run("fit", *command)
+        assert ended.code == 3
+        assert "words.csv, line 7: there is no input, because column 'word' is empty" in ended.err
+        assert ended.err.endswith("leave the row out (--skip-bad)\n")
+        ended = fitted(*command, "--skip-bad")
+        assert "left out: 1 bad row" in ended.err
+        assert "from 6 rows" in ended.out
+
+    def test_other_verbs(self, table, tmp_path):
+        model = tmp_path / "model"
+        fitted(table, *self.COMMAND, "--skip-bad", "-o", model)
+        for verb in ("predict", "evaluate"):
+            ended = run(verb, model, table)
+            assert ended.code == 3
+            assert ended.err.count("words.csv, line 7: there is no input") == 1
+            assert "leave the row out (--skip-bad)\n" in ended.err
+        document = run("evaluate", model, table, "--skip-bad", "--json").document
+        assert (document["left_out"], document["report"]["n_empty_true"]) == (1, 1)
+
+
 def test_a_checkpoint_that_cannot_be_used(words, tmp_path):
     """The message names the options to change."""
     state = tmp_path / "state"

@@ -94,15 +94,25 @@ def test_beside_texts_all_columns_are_on_one_scale():
 
 
 def test_sequence_models_read_texts_or_tokens():
-    assert TextReader(Column("c", "text")).read(rows_of(c=["ab", None, 7])) == ["ab", "", "7"]
-    read = TextReader(Column("c", "tokens")).read(rows_of(c=[["a", 1], None, "x y"]))
+    assert TextReader(Column("c", "text")).read(rows_of(c=["ab", 7])) == ["ab", "7"]
+    read = TextReader(Column("c", "tokens")).read(rows_of(c=[["a", 1], [], "x y"]))
     assert read == [["a", "1"], [], ["x", "y"]]
 
 
 def test_joined_texts_keep_the_places_of_missing_ones():
     reader = JoinedTextReader((Column("a", "text"), Column("b", "text")))
-    rows = rows_of(a=["go", None, "go", None], b=["past", "past", None, None])
-    assert reader.read(rows) == ["go past", " past", "go ", " "]
+    rows = rows_of(a=["go", None, "go"], b=["past", "past", None])
+    assert reader.read(rows) == ["go past", " past", "go "]
+
+
+@pytest.mark.parametrize("missing", [None, "", "  ", float("nan")])
+def test_sequence_models_need_an_input(missing):
+    for kind in ("text", "tokens"):
+        with pytest.raises(DataError, match=r"^data.csv, line 3: .* column 'c' is empty"):
+            TextReader(Column("c", kind)).read(rows_of(c=["ab", missing]))
+    joined = JoinedTextReader((Column("a", "text"), Column("b", "text")))
+    with pytest.raises(DataError, match=r"^data.csv, line 3: .* columns 'a' and 'b' are empty"):
+        joined.read(rows_of(a=["go", missing], b=["past", missing]))
 
 
 @pytest.mark.parametrize(

@@ -133,8 +133,9 @@ def _answer_one_by_one(
         except (DataError, KindError) as error:
             problem = str(error) if str(error).startswith(row.place) else f"{row.place}: {error}"
             if not skip_bad:
+                remedy = "" if "skip_bad" in error.advice else "; or leave such rows out"
                 raise DataError(
-                    f"{problem}; or leave such rows out",
+                    f"{problem}{remedy}",
                     advice={**error.advice, "skip_bad": True},
                 ) from error
             rows.leave_out(problem)

@@ -22,6 +22,7 @@ from setlearn.records.readers import (
     RecordReader,
     TextFeatures,
     TextReader,
+    lacks_input,
 )
 from setlearn.records.target_guesses import guess_targets
 from setlearn.records.targets import TargetReader
@@ -119,6 +120,8 @@ class RecordPlan:
             for column in self.inputs:
                 [cell] = column.cells([row])
                 cell.check(column.kind)
+            if self._reads_texts:
+                _text_reader(self.inputs).read([row])
         except DataError as error:
             return str(error)
         return None
@@ -126,10 +129,15 @@ class RecordPlan:
     def _reader(self, rows: Sequence[Row]) -> RecordReader:
         if self.reader is not None:
             return self.reader
-        # Only plans for sequences have tokens.
-        if self.tokens is not None and self.inputs[0].kind in ("text", "tokens"):
+        if self._reads_texts:
             return _text_reader(self.inputs)
         return FeatureReader.fit(rows, self.inputs, self.text)
+
+    @property
+    def _reads_texts(self) -> bool:
+        """Whether inputs are texts or tokens for a model of sequences."""
+        # Only plans for sequences have tokens.
+        return self.tokens is not None and self.inputs[0].kind in ("text", "tokens")
 
 
 def plan_records(
@@ -276,7 +284,11 @@ def _plan_for_sequences(
     sets = [targets.read(row) for row in sampled]
     texts: list[Any] = [None] * len(sampled)
     if text_columns:
-        texts = [text.strip() or None for text in _text_reader(text_columns).read(sampled)]
+        reader = _text_reader(text_columns)
+        texts = [
+            None if lacks_input(text_columns, row) else reader.read([row])[0].strip()
+            for row in sampled
+        ]
     guessed = guess_tokens(texts, sets)
     input_split, element_split = given[0] or guessed[0] or "char", given[1] or guessed[1] or "char"
     remarks = {column.name: split_remark(input_split) for column in text_columns}

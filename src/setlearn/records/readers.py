@@ -30,6 +30,7 @@ __all__ = [
     "TextEncoder",
     "TextFeatures",
     "TextReader",
+    "lacks_input",
 ]
 
 TextFeatures: TypeAlias = Literal["tfidf", "words", "chars"]
@@ -280,11 +281,10 @@ class TextReader:
         return (self.column,)
 
     def read(self, rows: Sequence[Row]) -> list[Any]:
-        """Return the text or the tokens of each row; a missing value is empty."""
+        """Return the text or the tokens of each row; a missing value is an error."""
+        _check_inputs(self.columns, rows)
         cells = self.column.cells(rows)
-        if self.column.kind == "tokens":
-            return [[] if cell.missing else cell.tokens() for cell in cells]
-        return [cell.text_or_empty() for cell in cells]
+        return [cell.tokens() if self.column.kind == "tokens" else cell.text() for cell in cells]
 
 
 @savable()
@@ -302,9 +302,31 @@ class JoinedTextReader:
     columns: tuple[Column, ...]
 
     def read(self, rows: Sequence[Row]) -> list[str]:
-        """Return the text of each row; a missing value is empty, but its space stays."""
+        """Return the text of each row; a missing value is empty, but its space stays.
+
+        If all values are missing, that is an error.
+        """
+        _check_inputs(self.columns, rows)
         texts = [[cell.text_or_empty() for cell in column.cells(rows)] for column in self.columns]
         return list(map(" ".join, zip(*texts, strict=True)))
+
+
+def lacks_input(columns: Sequence[Column], row: Row) -> bool:
+    """Whether a row has no value in any of these columns."""
+    return all(cell.missing for column in columns for cell in column.cells([row]))
+
+
+def _check_inputs(columns: Sequence[Column], rows: Sequence[Row]) -> None:
+    """Raise, naming the row, if one has no input: nothing can be predicted from it."""
+    for row in rows:
+        if lacks_input(columns, row):
+            names = " and ".join(repr(column.name) for column in columns)
+            raise DataError(
+                f"{row.place}: there is no input, because "
+                f"{f'column {names} is' if len(columns) == 1 else f'the columns {names} are'} "
+                "empty; fill it in, or leave the row out",
+                advice={"skip_bad": True},
+            )
 
 
 RecordReader: TypeAlias = FeatureReader | TextReader | JoinedTextReader
