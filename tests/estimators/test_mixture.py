@@ -218,6 +218,20 @@ def test_few_samples_of_which_analogy_misses_one_sequence_each():
     assert len(model.history_) > 0
 
 
+@pytest.mark.parametrize(
+    ("n_samples", "reason"),
+    [(8, "there are no held-out samples"), (80, "analogy does well on held-out samples")],
+)
+def test_why_no_network_is_trained(n_samples, reason, monkeypatch):
+    said = []
+    monkeypatch.setattr(
+        "setlearn.estimators.mixture_source.say_before_progress",
+        lambda line, *, verbose: said.append(line),
+    )
+    SequenceSetGenerator(random_state=0).fit(*verbs(n_samples))
+    assert said == [f"{reason}, so no network is trained"]
+
+
 def test_what_is_in_order_is_transduced():
     rng = random.Random(0)
     X = ["".join(rng.choices("abcdefgh", k=5)) for _ in range(80)]

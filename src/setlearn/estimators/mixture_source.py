@@ -251,8 +251,10 @@ class SuitedScorer(ScorerSource):
         if len(problem.X) < FEW:
             analogy = PassedScorer(AnalogyScorer()).fit(problem, split, rng)
             if _is_enough(analogy.judge, problem, split):
+                is_judged = len(split.held_out) > 0
+                why = "analogy does well on held-out" if is_judged else "there are no held-out"
                 say_before_progress(
-                    "analogy does well on held-out samples, so no network is trained",
+                    f"{why} samples, so no network is trained",
                     verbose=problem.training.verbose is not False,
                 )
                 return analogy
