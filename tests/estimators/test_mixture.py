@@ -347,5 +347,5 @@ def test_a_network_that_had_too_little_time_is_warned_of_even_if_it_is_dropped()
     X, Y = verbs(60)
     training = Training(max_steps=2000, max_seconds=0.2)
     model = SequenceSetGenerator(["analogy", SMALL], training=training, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="ended after 0 seconds.*max_seconds.*dropped"):
+    with pytest.warns(ConvergenceWarning, match="ended after 0.2 seconds.*max_seconds.*dropped"):
         model.fit(X, Y)

@@ -14,7 +14,7 @@ from setlearn.estimators.mixture_scorer import MixtureScorer
 from setlearn.estimators.mixture_source import Mixture, SuitedScorer
 from setlearn.estimators.scorer_sources import NewNetwork, PassedScorer, ScorerSource
 from setlearn.estimators.sequence_problem import SampleSplit, SequenceProblem
-from setlearn.networks.training_settings import MIN_HELD_OUT
+from setlearn.networks.training_settings import MIN_HELD_OUT, TrainingPlan
 from setlearn.nodes import IntArray
 from setlearn.scorers.base import InjectedScorer, TokenScorer
 from setlearn.sequence_inputs import InputReader, is_numeric, sample_keys, token_lists
@@ -71,6 +71,10 @@ class TrainedNetwork(NewNetwork):
                     advice={"warm_start": False},
                 )
         return reader
+
+    def _suited_steps(self, plan: TrainingPlan, split: SampleSplit) -> int:
+        """Not known: the steps before count too."""
+        return 0
 
     def _prepare(self, training: SequenceTraining) -> None:
         """Take the trained weights."""

@@ -17,7 +17,7 @@ from setlearn.estimators.sequence_problem import FittedScorer, SampleSplit, Sequ
 from setlearn.networks import network_named
 from setlearn.networks.convergence import convergence_problem
 from setlearn.networks.recipe import NetworkRecipe, loss_of
-from setlearn.networks.training_settings import Training, TrainingPlan
+from setlearn.networks.training_settings import LEAST_TO_JUDGE, Training, TrainingPlan
 from setlearn.nodes import IntArray
 from setlearn.scorers.base import InjectedScorer
 from setlearn.sequence_inputs import InputReader, learn_inputs
@@ -36,13 +36,10 @@ TRIED_STEPS = 200
 """Steps that show which of several networks suits the data best."""
 
 EVALUATIONS = 40
-"""How often such a training is evaluated, if it does not end early."""
+"""How often such a training is evaluated at most."""
 
 SOLVED = 1 - 1e-5
 """The held-out score of a network that makes no error and is sure of it, with a loss below 0.1."""
-
-LEAST_TO_JUDGE = 100
-"""Held-out samples that show that a network makes no error, at least."""
 
 
 class ScorerSource(ABC):
@@ -206,7 +203,9 @@ class NewNetwork(ScorerSource):
         self._prepare(network)
         network.hide_tokens(rng)
         history = network.fit(plan, training, rng)
-        return FittedScorer(scorer, history, scorer, convergence_problem(history, plan))
+        suited_steps = self._suited_steps(plan, split)
+        unfinished = convergence_problem(history, plan, suited_steps)
+        return FittedScorer(scorer, history, scorer, unfinished)
 
     def _reader(self, problem: SequenceProblem) -> InputReader:
         """What turns inputs into what the network reads."""
@@ -253,18 +252,25 @@ class NewNetwork(ScorerSource):
             return plan
         # Such a training must be long enough for the data. Held-out figures may end it early.
         if training.max_steps is None:
-            per_root = getattr(self.recipe, "steps_per_root", NetworkRecipe.steps_per_root)
-            n_samples = len(split.train) + len(split.held_out)
-            by_root = round(per_root * math.sqrt(n_samples))
-            steps = max(by_root, plan.steps_for(PASSES, n_samples))
             enough = SOLVED if len(split.held_out) >= LEAST_TO_JUDGE else None
-            plan = replace(plan, max_steps=steps, enough=enough)
+            plan = replace(plan, max_steps=self._steps_for(plan, split), enough=enough)
         if training.evaluate_every is None:
             # Under a time limit evaluations cost training, and with few steps most of the time.
             is_long = training.max_seconds is None and plan.max_steps >= 2 * EVALUATIONS
             n_evaluations = EVALUATIONS if is_long else EVALUATIONS // 2
-            plan = replace(plan, evaluate_every=max(plan.max_steps // n_evaluations, 1))
+            plan = replace(plan, evaluate_every=math.ceil(plan.max_steps / n_evaluations))
         return plan
+
+    def _steps_for(self, plan: TrainingPlan, split: SampleSplit) -> int:
+        """How many steps of a schedule suit so many samples."""
+        per_root = getattr(self.recipe, "steps_per_root", NetworkRecipe.steps_per_root)
+        n_samples = len(split.train) + len(split.held_out)
+        by_root = round(per_root * math.sqrt(n_samples))
+        return max(by_root, plan.steps_for(PASSES, n_samples))
+
+    def _suited_steps(self, plan: TrainingPlan, split: SampleSplit) -> int:
+        """How many steps the network needs; 0 if that is not known."""
+        return self._steps_for(plan, split)
 
 
 class PassedScorer(ScorerSource):

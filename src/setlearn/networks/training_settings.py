@@ -16,7 +16,15 @@ from setlearn.nodes import IntArray
 from setlearn.parameter_checks import check_count, check_number, check_share
 from setlearn.savable import savable
 
-__all__ = ["Schedule", "Training", "TrainingPlan", "TrainsNetwork", "hold_out"]
+__all__ = [
+    "LEAST_TO_JUDGE",
+    "MIN_HELD_OUT",
+    "Schedule",
+    "Training",
+    "TrainingPlan",
+    "TrainsNetwork",
+    "hold_out",
+]
 
 Schedule = Literal["constant", "one-cycle"]
 
@@ -25,6 +33,9 @@ WARM_UP = 0.15
 
 MIN_HELD_OUT = 8
 """With fewer held-out groups than this, the held-out score is mostly chance."""
+
+LEAST_TO_JUDGE = 100
+"""Held-out samples that show that more steps are of no use, at least."""
 
 
 @savable(skipped=("checkpoint",))  # which is a matter of one training run
@@ -153,6 +164,7 @@ class TrainingPlan:
     ``enough`` is a held-out score. If it is given, a "one-cycle" training may end early: when two
     evaluations in a row reach it, or when the loss has risen and the score was no better for a
     while. The last tenth of the steps follows at once, in which the learning rate falls as usual.
+    Evaluations of fewer than 100 samples ("judged") do not count.
 
     Examples
     --------
