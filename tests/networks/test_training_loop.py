@@ -70,6 +70,14 @@ class TestFit:
         assert [epoch["step"] for epoch in history] == list(range(2, 46, 2))
         assert trainer._optimizer.param_groups[0]["lr"] < 0.1 * plan.learning_rate
 
+    @pytest.mark.parametrize(("n_judged", "n_evaluations"), [(99, 40), (100, 20)])
+    def test_a_few_samples_do_not_end_a_schedule(self, n_judged, n_evaluations):
+        plan = TrainingPlan(
+            batch_size=50, max_steps=80, evaluate_every=2, schedule="one-cycle", enough=0.95
+        )
+        figures = {"held_out": 1.0, "held_out_loss": 0.0, "judged": n_judged}
+        assert len(line_trainer(plan, evaluate=lambda: figures).fit()) == n_evaluations
+
     def test_a_schedule_goes_on_while_held_out_samples_are_better_understood(self):
         """Even if the loss has risen long since: figures of a task that is understood late."""
         scores = iter([0.5] * 11 + [0.6] * 11 + [0.7] * 11 + [0.8] * 7)

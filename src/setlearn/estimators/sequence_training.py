@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,8 @@ MOST_NODES = 50_000
 
 WATCHED, LEAST_WATCHED = 100, 10
 """Samples that are predicted at each evaluation: enough to see progress, few enough to be fast. If
-the time is limited, they are as many as it allows, but not fewer than the second number."""
+the time is limited, they are as many as it seems to allow before the first one, but not fewer than
+the second number. They stay the same until the end, so that evaluations can be compared."""
 
 LEAST_TRAINING = 0.1
 """The share of a time limit that is left for training, however long the preparation takes."""
@@ -100,9 +102,11 @@ class SequenceTraining:
     start: str = ""
     """A digest of the weights that training starts from, if they are not new."""
 
+    seconds_each: float = field(default=math.inf, init=False)
+    """What an evaluation may take."""
+
     def __post_init__(self) -> None:
         self.watched = (self.held_out if len(self.held_out) else self.train)[:WATCHED]
-        self.n_watched = len(self.watched)
 
     def hide_tokens(self, rng: np.random.RandomState) -> None:
         """Add training samples with hidden tokens, if the vocabulary has stand-ins.
@@ -143,9 +147,7 @@ class SequenceTraining:
         prepared_for = time.perf_counter() - started
         seconds_left = max(plan.max_seconds - prepared_for, LEAST_TRAINING * plan.max_seconds)
         plan = replace(plan, max_seconds=seconds_left)
-        seconds_each = MOST_EVALUATING * plan.max_seconds * plan.evaluate_every / plan.max_steps
-        if math.isfinite(seconds_each):
-            self.n_watched = min(LEAST_WATCHED, len(self.watched))
+        self.seconds_each = MOST_EVALUATING * seconds_left * plan.evaluate_every / plan.max_steps
         self.n_nodes = np.bincount(self.targets.sample, minlength=self.targets.n_samples)
         trainer = Trainer(
             network,
@@ -153,7 +155,7 @@ class SequenceTraining:
             len(self.train),
             plan,
             seed=int(rng.randint(2**31 - 1)),
-            evaluate=lambda: self.evaluate(seconds_each),
+            evaluate=lambda: self.evaluate(trainer.history),
             parts=self._parts,
             verbose=training.verbose is not False,
             description="training the network",
@@ -194,41 +196,50 @@ class SequenceTraining:
         memory = encode_inputs(network, self.inputs, samples)
         return network.training_loss(memory, self.targets.take(samples), self.scorer.loss)
 
-    def evaluate(self, seconds: float = math.inf) -> dict[str, float]:
+    def evaluate(self, history: Sequence[Epoch] = ()) -> dict[str, float]:
         """Mean F1 and loss of the watched samples.
 
         Parameters
         ----------
-        seconds : float
-            What an evaluation may take. The next one judges as many samples as that allows.
+        history : sequence of dict
+            The evaluations before. As many samples are judged as there.
 
         Returns
         -------
         dict
         """
-        started = time.perf_counter()
-        scorer, watched = self.scorer, self.watched[: self.n_watched]
-        watched = watched[np.argsort(self.inputs.length[watched], kind="stable")]
-        together = self.bounds.together(scorer.vocabulary.n_choices)
-        chunks = scorer.chunks(self.inputs, watched, together)
-        losses = [float(self.loss(samples)) * len(samples) for samples in chunks]
-        place = np.split(np.arange(len(watched)), np.cumsum([len(c) for c in chunks])[:-1])
-        batches = (
-            (at, self.inputs.part(samples)) for at, samples in zip(place, chunks, strict=True)
-        )
-        trie = self.trie.take(watched)
-        f1 = float(f1_of_lists(*candidate_lists(scorer, batches, trie, self.bounds)).mean())
-        loss = math.fsum(losses) / len(watched)
-        affordable = len(watched) * seconds / max(time.perf_counter() - started, 1e-9)
-        self.n_watched = round(min(max(affordable, LEAST_WATCHED), len(self.watched)))
+        n_judged = history[0]["judged"] if history else self._affordable()
+        f1, loss = self._figures(self.watched[:n_judged])
         # The loss decides only if the F1 is equal, as it is at the start of training.
         return {
             "held_out": f1 - 1e-4 * min(loss, 100.0),
             "held_out_f1": f1,
             "held_out_loss": loss,
-            "judged": len(watched),
+            "judged": n_judged,
             "held_out_seen": len(self.held_out) == 0,
         }
+
+    def _affordable(self) -> int:
+        """How many samples can be judged in the time for an evaluation."""
+        n_least = min(LEAST_WATCHED, len(self.watched))
+        if math.isinf(self.seconds_each) or n_least == len(self.watched):
+            return len(self.watched)
+        started = time.perf_counter()
+        self._figures(self.watched[:n_least])
+        seconds_for_one = max(time.perf_counter() - started, 1e-9) / n_least
+        return round(min(max(self.seconds_each / seconds_for_one, n_least), len(self.watched)))
+
+    def _figures(self, samples: IntArray) -> tuple[float, float]:
+        """The mean F1 and the mean loss of these samples."""
+        scorer = self.scorer
+        samples = samples[np.argsort(self.inputs.length[samples], kind="stable")]
+        together = self.bounds.together(scorer.vocabulary.n_choices)
+        chunks = scorer.chunks(self.inputs, samples, together)
+        losses = [float(self.loss(chunk)) * len(chunk) for chunk in chunks]
+        place = np.split(np.arange(len(samples)), np.cumsum([len(c) for c in chunks])[:-1])
+        batches = ((at, self.inputs.part(chunk)) for at, chunk in zip(place, chunks, strict=True))
+        f1 = f1_of_lists(*candidate_lists(scorer, batches, self.trie.take(samples), self.bounds))
+        return float(f1.mean()), math.fsum(losses) / len(samples)
 
     def _digest(self) -> str:
         """A digest of the data, so that a checkpoint of other data is refused."""

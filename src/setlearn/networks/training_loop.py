@@ -24,7 +24,7 @@ from setlearn.networks.checkpoint import (
 )
 from setlearn.networks.optimizers import PlainAdam, PlainAdamW
 from setlearn.networks.runtime import CPU, rng_states, seeded, set_rng_states
-from setlearn.networks.training_settings import TrainingPlan
+from setlearn.networks.training_settings import LEAST_TO_JUDGE, TrainingPlan
 from setlearn.parameter_checks import check_count
 from setlearn.progress import progress
 
@@ -60,9 +60,9 @@ that of the longer schedule at the same step."""
 class Epoch(TypedDict, total=False):
     """What is recorded of one epoch; the figures of held-out samples for sets of sequences only.
 
-    ``judged`` is how many samples the figures called held-out are of. If no samples are held out,
-    ``held_out_seen`` is True: they are training samples. ``out_of_time`` is True for the last
-    epoch of a training that a time limit has ended.
+    ``judged`` is how many samples the figures called held-out are of, the same in all epochs of a
+    training. If no samples are held out, ``held_out_seen`` is True: they are training samples.
+    ``out_of_time`` is True for the last epoch of a training that a time limit has ended.
     """
 
     epoch: Required[int]
@@ -200,6 +200,8 @@ class Trainer:
         enough, is_early = self.plan.enough, len(self.history) < LEAST_EVALUATIONS
         if enough is None or self._ending or self.plan.schedule != "one-cycle" or is_early:
             return
+        if self.history[-1].get("judged", LEAST_TO_JUDGE) < LEAST_TO_JUDGE:
+            return
         is_solved = all((epoch["held_out"] or 0) >= enough for epoch in self.history[-2:])
         losses = [epoch["held_out_loss"] for epoch in self.history]
         has_risen = min(losses[-3:]) > RISEN * min(losses)
@@ -255,8 +257,8 @@ class Trainer:
         plan = self.plan
         if self._share_done() >= 1 or len(self._losses) >= plan.steps_per_epoch(self.n_rows):
             return True
-        # A schedule that time limits has as many evaluations as one that steps do, if they leave
-        # enough time for training.
+        # A schedule that time limits is evaluated as often as one that steps limit, if that leaves
+        # enough time for training; if not, less often.
         due = (len(self.history) + 1) * plan.evaluate_every / plan.max_steps
         is_due = plan.schedule == "one-cycle" and self._share_used() >= due
         return is_due and self._evaluated_for <= MOST_EVALUATING * self._seconds()
