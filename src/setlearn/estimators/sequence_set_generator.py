@@ -130,8 +130,8 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
     history_ : list of dicts
         For each evaluation ``loss``, ``held_out_f1``, ``seconds`` and more. ``judged`` says how
         many samples the figures are of, the same number in all evaluations of a training, and
-        ``held_out_seen`` whether they are training samples, because nothing was held out. In a mixture, ``part`` is the place of the network among the
-        scorers that were fitted.
+        ``held_out_seen`` whether they are training samples, because nothing was held out. In a
+        mixture, ``part`` is the place of the network among the scorers that were fitted.
 
     Examples
     --------
