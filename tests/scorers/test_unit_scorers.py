@@ -147,6 +147,17 @@ def test_empty_sets_have_the_probability_of_their_share(new):
         assert sum(p for y, p in candidates if y) <= 0.75 + 1e-6
 
 
+def test_inputs_say_which_sets_are_empty(new):
+    """As many as half of them are, so that the share alone would make all of them empty."""
+    X, Y = language(300, 0)
+    Y = [set() if x[0] in "aeitn" else y for x, y in zip(X, Y, strict=True)]
+    assert sum(not y for y in Y[:200]) >= 100
+    model = SequenceSetGenerator(new(), random_state=0).fit(X[:200], Y[:200])
+    predicted = model.predict(X[200:])
+    assert np.mean([bool(p) == bool(y) for p, y in zip(predicted, Y[200:], strict=True)]) > 0.95
+    assert mean_f1(Y[200:], predicted) > 0.9
+
+
 def test_nothing_but_empty_sets(new):
     scorer = fitted(new(), ["a", "b"], [set(), set()])
     assert scorer.candidates(["a", "c"]) == [[((), 1.0)]] * 2

@@ -11,6 +11,7 @@ from setlearn.nodes import BoolArray, IntArray
 from setlearn.parameter_checks import check_count
 from setlearn.savable import savable
 from setlearn.scorers.binary_forest import BinaryForests, ForestBuilder
+from setlearn.scorers.empty_sets import EmptySets
 from setlearn.scorers.unit_features import UnitFeatures, endings_of
 from setlearn.scorers.units import Choices, ChunkTable, Contexts, Units, UnitScorer
 from setlearn.sequence_inputs import TokenReader
@@ -44,6 +45,7 @@ POOLED = 0
         "tokeniser_": (Tokeniser,),
         "reader_": (TokenReader,),
         "chunks_": (ChunkTable,),
+        "empty_": (EmptySets,),
         "features_": (UnitFeatures,),
         "forests_": (BinaryForests,),
     }
@@ -58,8 +60,10 @@ class AlignedTrees(UnitScorer):
     copy of the input token" is a chunk like any other. A beam search over the positions lists the
     most probable outputs.
 
-    It suits pronunciation, transliteration and spelling. Inputs with more than 100 tokens have no
-    candidates. Where outputs do not follow their inputs, use another scorer.
+    It suits pronunciation, transliteration and spelling. It learns from inputs and outputs of up to
+    100 tokens, and inputs of more than 1000 have no candidates. How probable it is that a set is
+    empty is learned from the tokens of inputs. Where outputs do not follow their inputs, use
+    another scorer.
 
     Parameters
     ----------

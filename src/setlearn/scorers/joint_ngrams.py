@@ -9,6 +9,7 @@ import numpy as np
 from setlearn.nodes import FloatArray, IntArray
 from setlearn.parameter_checks import check_count
 from setlearn.savable import savable
+from setlearn.scorers.empty_sets import EmptySets
 from setlearn.scorers.kneser_ney import ROOT, KneserNey
 from setlearn.scorers.units import EMPTY, Choices, ChunkTable, Contexts, Units, UnitScorer
 from setlearn.sequence_inputs import TokenReader
@@ -28,6 +29,7 @@ N_MARKS = 2
         "tokeniser_": (Tokeniser,),
         "reader_": (TokenReader,),
         "chunks_": (ChunkTable,),
+        "empty_": (EmptySets,),
         "ngrams_": (KneserNey,),
     }
 )
@@ -39,7 +41,9 @@ class JointNgrams(UnitScorer):
     sequences of units [1]_. A beam search lists the most probable outputs of an input.
 
     It is fitted in seconds, even on 100,000 pairs. An input token that was not seen in training is
-    copied or produces nothing. Inputs with more than 100 tokens have no candidates.
+    copied or produces nothing. It learns from inputs and outputs of up to 100 tokens, and inputs of
+    more than 1000 have no candidates. How probable it is that a set is empty is learned from the
+    tokens of inputs.
 
     Parameters
     ----------

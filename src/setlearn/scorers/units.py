@@ -21,6 +21,7 @@ from setlearn.nodes import FloatArray, IntArray
 from setlearn.parameter_checks import check_count
 from setlearn.savable import savable
 from setlearn.scorers.candidates import Candidate
+from setlearn.scorers.empty_sets import EmptySets
 from setlearn.scorers.listing import ListingScorer
 from setlearn.sequence_inputs import TokenReader, learn_inputs
 from setlearn.trie import END, Sequences, Trie
@@ -162,7 +163,7 @@ class UnitScorer(ListingScorer):
         assert isinstance(reader, TokenReader)
         self.reader_ = reader
         sizes = trie.set_sizes()
-        self.empty_share_ = float((sizes == 0).mean())
+        self.empty_ = EmptySets.fit(reader.read(X), sizes == 0, reader.n_tokens, rng)
         self.mean_size_ = float(sizes[sizes > 0].mean()) if sizes.any() else 0.0
         self.beam_ = max(self.beam, PER_ELEMENT * int(sizes.max(initial=0)))
         units = self._aligned(X, trie, rng)
@@ -177,6 +178,7 @@ class UnitScorer(ListingScorer):
         inputs, tokens = self.reader_.read(X), self._token_lists(X)
         stand_ins = stand_ins_of(X, self.vocabulary_)
         lists: list[list[Candidate]] = [[] for _ in range(len(inputs))]
+        empty = self.empty_.probabilities(inputs).tolist()
         if self.learned_:
             short = np.flatnonzero(inputs.length <= LONGEST_PREDICTED)
             for begin in range(0, len(short), BATCH):
@@ -186,9 +188,10 @@ class UnitScorer(ListingScorer):
                 copies = [self._copies(tokens[row], stand_ins[row]) for row in rows]
                 outputs = self._merged(beam, copies)
                 for row, scores in zip(rows, outputs, strict=True):
-                    lists[row] = self._as_candidates(scores)
-        if self.empty_share_:
-            lists = [[*candidates, ((), self.empty_share_)] for candidates in lists]
+                    lists[row] = self._as_candidates(scores, 1.0 - empty[row])
+        for candidates, probability in zip(lists, empty, strict=True):
+            if probability:
+                candidates.append(((), probability))
         return [sorted(found, key=lambda pair: (-pair[1], pair[0])) for found in lists]
 
     def _check_parameters(self) -> None:
@@ -268,17 +271,19 @@ class UnitScorer(ListingScorer):
                 found[output] = found.get(output, 0.0) + score
         return outputs
 
-    def _as_candidates(self, outputs: dict[tuple[int, ...], float]) -> list[Candidate]:
+    def _as_candidates(
+        self, outputs: dict[tuple[int, ...], float], not_empty: float
+    ) -> list[Candidate]:
         """The probability of each output to be in the set.
 
         Its share is the probability that a random element is this one. So many elements as a set
-        has on average are taken to be drawn independently.
+        has on average are taken to be drawn independently, if the set is not empty.
         """
         total = sum(outputs.values())
         candidates = []
         for output, score in outputs.items():
             missed = (1.0 - min(score / total, 1.0)) ** self.mean_size_
-            probability = round((1.0 - missed) * (1.0 - self.empty_share_), DECIMALS)
+            probability = round((1.0 - missed) * not_empty, DECIMALS)
             if probability:
                 candidates.append((output, probability))
         return candidates
