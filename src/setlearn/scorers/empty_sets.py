@@ -19,8 +19,9 @@ __all__ = ["EmptySets"]
 LEAST_OUTCOMES = 10
 """With fewer empty sets, or fewer others, all inputs have the same probability."""
 
-MOST_SAMPLES = 5000
-"""Samples that are enough to learn from; if there are more, some are drawn."""
+MOST_TOKENS = 200_000
+"""Tokens of all inputs together that are enough to learn from; if there are more, samples are
+drawn."""
 
 PENALTIES = (np.inf, 30.0, 3.0, 0.3)
 """Of the squared weights. The first one stands for no weights at all: then the input says nothing
@@ -81,7 +82,8 @@ class EmptySets:
         if min(is_empty.sum(), (~is_empty).sum()) < LEAST_OUTCOMES:
             return constant
         # Mixed, so that parts of them are alike.
-        rows = rng.permutation(len(inputs))[:MOST_SAMPLES]
+        rows = rng.permutation(len(inputs))
+        rows = rows[: max(int(np.searchsorted(np.cumsum(inputs.length[rows]), MOST_TOKENS)), 100)]
         inputs, signed = inputs.part(rows), np.where(is_empty[rows], 1.0, -1.0)
         sample, key = _features(inputs, n_tokens)
         feature = np.unique(key)
