@@ -1,7 +1,12 @@
 """Cells run in processes of their own; what is finished is never run again."""
 
 import multiprocessing
+import os
 import shutil
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
@@ -88,6 +93,50 @@ def test_ctrl_c_keeps_what_is_finished_and_leaves_no_process(tmp_path):
         run_cells(cells, store, jobs=1, display=Watcher(stop_after=1))
     assert [path.suffix for path in tmp_path.iterdir()] == [".json"]
     assert set(multiprocessing.active_children()) <= before  # other tests may have left theirs
+
+
+RUN = """
+import sys
+from pathlib import Path
+from setlearn.experiments.cell import ExperimentCell
+from setlearn.experiments.runner import run_cells
+from setlearn.experiments.store import CellStore
+from tests.experiments.tiny import EndlessPredictor, Watcher, one_system
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    table = one_system(scorer=EndlessPredictor(str(folder / "process")))
+    store = CellStore(folder / "cells")
+    run_cells([ExperimentCell(table, 0)], store, jobs=1, display=Watcher())
+"""
+
+
+def is_running(process):
+    """Whether there is such a process, and it has not ended."""
+    state = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    return bool(state) and not state.startswith("Z")
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGKILL])
+def test_processes_of_cells_end_with_a_killed_run(tmp_path, ending):
+    (tmp_path / "run.py").write_text(RUN)
+    command = [sys.executable, str(tmp_path / "run.py"), str(tmp_path)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    with subprocess.Popen(command, env=environment) as run:
+        while not (tmp_path / "process").exists():
+            assert run.poll() is None
+            time.sleep(0.05)
+        worker = int((tmp_path / "process").read_text())
+        assert is_running(worker)
+        run.send_signal(ending)
+    latest = time.monotonic() + 20
+    while is_running(worker) and time.monotonic() < latest:
+        time.sleep(0.05)
+    still = is_running(worker)
+    if still:
+        os.kill(worker, signal.SIGKILL)
+    assert not still
 
 
 class TestTimeLeft:

@@ -1,7 +1,9 @@
 """Tables that run in seconds, in the same way as the real ones, and some that fail."""
 
 import os
+import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from sklearn.base import BaseEstimator
 
@@ -50,6 +52,21 @@ class NoSource:
 
     def load(self, split):
         raise DataError("there is no such data")
+
+
+class EndlessPredictor(BaseEstimator):
+    """A predictor whose ``fit`` writes the number of its process to a file, and never ends."""
+
+    def __init__(self, file="", random_state=None):
+        self.file = file
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        path = Path(self.file)
+        path.with_suffix(".new").write_text(str(os.getpid()))
+        path.with_suffix(".new").rename(path)
+        while True:
+            time.sleep(0.1)
 
 
 class FailingPredictor(BaseEstimator):

@@ -92,7 +92,7 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         default 64, or twice as many as the largest set seen in training has.
     max_nodes : int, optional
         How many prefixes a sample may have on the way to them, in equal shares for all lengths. By
-        default four times as many of each length as any set seen in training has.
+        default four times as many of each length as any set seen in training has, and at least 16.
     training : Training, optional
         How to train: steps, learning rate, held-out share, device, checkpoints. What is left
         open suits the network: for the LSTM as in the paper; for the others a number of steps that

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -74,8 +75,8 @@ def run_cells(
 ) -> list[Outcome]:
     """Run the cells that are not in the store, and read the others from it.
 
-    If a cell fails, the others are still run. After Ctrl-C only the cells that were running are
-    lost.
+    If a cell fails, the others are still run. After Ctrl-C, or if this process is killed, only the
+    cells that were running are lost, and their processes end.
 
     Parameters
     ----------
@@ -159,6 +160,7 @@ def _start(cell: ExperimentCell, key: str, store: CellStore) -> _Running:
 def _work(cell: ExperimentCell, key: str, store: CellStore, failure: Connection) -> None:
     """Run a cell in this child process, keep its results, and send the reason of a failure."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent ends this one
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     import torch
 
     torch.set_num_threads(1)
@@ -168,6 +170,14 @@ def _work(cell: ExperimentCell, key: str, store: CellStore, failure: Connection)
         failure.send(f"{type(error).__name__}: {error}")
     else:
         failure.send("")
+
+
+def _end_with_parent() -> None:
+    """Wait for the end of the parent, and end this process: a killed parent cannot do it."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _next_done(running: list[_Running]) -> list[_Running]:
