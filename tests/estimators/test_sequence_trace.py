@@ -84,8 +84,54 @@ def test_a_large_vocabulary_gives_a_small_trace(rule):
         assert len(branches) + n_more in (0, 301)
     nearest = sorted(root, key=root.get, reverse=True)[:6]
     assert [branch["choice"] for branch in document["branches"][:6]] == nearest
-    hidden = [branch["status"] in ("rejected", "followed") for branch in document["branches"]]
-    assert f"└─ … {sum(hidden) - 2 + document['more']} more not kept" in str(trace)
+    # Of the 301 choices at the root, two are kept and one is shown beside them.
+    assert "(298 more not kept)" in str(trace)
+
+
+PRINTED = """\
+2 sequences
+  a   0.8910
+  bc  0.4500
+
+prefix  choice  score   path
+(root)  a       0.9000  0.9000  kept
+        b       0.5000  0.5000  kept
+        d       0.2000  0.2000  rejected: {d} (24 more not kept)
+a       (end)   0.9900  0.8910  kept (26 more not kept)
+b       c       0.9000  0.4500  kept
+        (end)   0.0500  0.0250  rejected: {b} (25 more not kept)
+bc      (end)   1.0000  0.4500  kept (26 more not kept)"""
+
+
+def test_the_text_has_the_answer_first_and_then_a_table():
+    rows = {"": {"a": 0.9, "b": 0.5, "d": 0.2}, "a": {".": 0.99}, "b": {"c": 0.9, ".": 0.05}}
+    trace = model(rows, Threshold(0.4)).trace("x")
+    assert str(trace) == PRINTED.format(
+        d="d at 0.2 does not exceed the cut 0.4", b="(end) at 0.05 does not exceed the cut 0.4"
+    )
+
+
+def test_the_text_of_an_empty_set():
+    text = str(model({"": {".": 0.9, "a": 0.2}}, Threshold(0.4)).trace("x"))
+    answer, _, title, end, other = text.splitlines()
+    assert answer == "the set is empty"
+    assert title == "prefix  choice  score"
+    assert end == "(root)  (end)   0.9000  kept"
+    assert other.startswith("        a       0.2000  rejected: a at 0.2 does not exceed")
+
+
+def test_a_branch_that_leads_to_nothing_says_why():
+    rows = {"": {"a": 0.9, "d": 0.5}, "d": {"e": 0.45}, "de": {".": 0.1, "f": 0.2}}
+    text = str(model(rows, Threshold(0.4)).trace("x"))
+    assert "d       0.5000  0.5000  followed: after de, f at 0.2 does not exceed" in text
+
+
+def test_known_sequences_are_called_so_in_the_text():
+    rows = {"": {"a": 0.9, "b": 0.8}}
+    text = str(model(rows, Threshold(0.5)).trace("x", known={"b", "aaa"}))
+    assert text.startswith(
+        "3 sequences\n  a    0.9000\n  b    0.8000  known\n  aaa          known\n"
+    )
 
 
 def test_reasons_are_asked_for_what_is_shown():

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from setlearn.estimators.trace_table import answer_lines, table_lines
 from setlearn.generate import GrownLevel, Watch
 from setlearn.ordering import canonical_rank
 from setlearn.rules.base import Rule
@@ -19,9 +20,6 @@ __all__ = ["Branch", "Growth", "SequenceTrace"]
 
 MOST_REJECTED = 10
 """How many of the rejected choices a trace holds at each prefix: the most probable ones."""
-
-SHOWN_REJECTED = 2
-"""How many of these a printed tree shows."""
 
 NO_ROOM = "cut off at a limit: the set is full of more probable sequences"
 
@@ -36,6 +34,7 @@ class Branch:
     is in the set), "rejected" (``reason`` says why), or "truncated" (accepted, but cut off at a
     limit). A kept end symbol closes the prefix. Of the choices that were rejected below it,
     ``below`` holds the 10 most probable ones, and ``n_more`` says how many others there were.
+    ``sequence`` is the prefix with this choice, for people to read, and ``path`` its probability.
     """
 
     choice: str
@@ -45,6 +44,8 @@ class Branch:
     reason: str = ""
     below: list[Branch] = field(default_factory=list)
     n_more: int = 0
+    sequence: str = ""
+    path: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -91,11 +92,10 @@ class SequenceTrace:
         }
 
     def __str__(self) -> str:
-        lines = ["(root)", *_drawn(self.branches, self.n_more, "")]
-        lines.append("")
-        lines.append(f"{len(self.result)} sequence(s): {sorted(map(_spelled, self.result))}")
+        names = sorted(map(_spelled, self.result))
+        lines = [*answer_lines(names, self.branches), "", *table_lines(self.branches, self.n_more)]
         if self.truncated:
-            lines.append("cut off at a limit: raise max_length, max_size or max_nodes for more")
+            lines += ["", "cut off at a limit: raise max_length, max_size or max_nodes for more"]
         return "\n".join(lines)
 
 
@@ -157,10 +157,14 @@ class Growth:
             nearest = best_first(node.probabilities[0], refused)
             shown = [*np.flatnonzero(kept | known).tolist(), *nearest[:MOST_REJECTED]]
             goes_on = set(level.token[level.parent == row].tolist())
+            prefix, path = level.prefix[row].tolist(), node.membership[0]
             branches = {}
             for choice in shown:
                 name = self.vocabulary.name(choice, self.stand_ins)
                 branch = Branch(name, float(node.probabilities[0, choice]), "kept", choice == END)
+                sequence = [*prefix, choice] if choice != END else prefix
+                branch.sequence = _spelled(self.vocabulary.decode(sequence, self.stand_ins))
+                branch.path = float(path[choice])
                 if known[choice]:
                     branch.status = "known"
                 elif not kept[choice]:
@@ -247,26 +251,6 @@ def _mark_followed(branch: Branch, truncated: bool) -> bool:
     if not any(leads_on):
         branch.status = "followed"
     return any(leads_on)
-
-
-def _drawn(branches: list[Branch], n_more: int, margin: str) -> list[str]:
-    chosen = [branch for branch in branches if branch.status not in ("followed", "rejected")]
-    others = [branch for branch in branches if branch.status in ("followed", "rejected")]
-    shown = chosen + others[:SHOWN_REJECTED]
-    hidden = len(others) - len(others[:SHOWN_REJECTED]) + n_more
-    lines = []
-    for number, branch in enumerate(shown, 1):
-        last = number == len(shown) and not hidden
-        remark = f": {branch.reason}" if branch.reason else ""
-        joint, bar = ("└─ ", "   ") if last else ("├─ ", "│  ")
-        lines.append(
-            f"{margin}{joint}{branch.choice}  {branch.probability:.4f} {branch.status}{remark}"
-        )
-        if branch.status != "followed":
-            lines += _drawn(branch.below, branch.n_more, margin + bar)
-    if hidden:
-        lines.append(f"{margin}└─ … {hidden} more not kept")
-    return lines
 
 
 def _spelled(element: Any) -> str:

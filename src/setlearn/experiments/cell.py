@@ -289,7 +289,7 @@ def _shortened(text: str) -> str:
     n_hidden = len(lines) - MOST_TRACE_LINES
     if n_hidden <= 0:
         return text
-    # The last line shows the result, so it stays.
+    # For labels the last line shows the result, for sequences the first ones do.
     return "\n".join([*lines[: MOST_TRACE_LINES - 2], f"… {n_hidden + 1} more lines", lines[-1]])
 
 
