@@ -11,11 +11,13 @@ import torch
 
 from setlearn import SequenceSetGenerator
 from setlearn.errors import ConvergenceWarning, TruncationWarning
+from setlearn.metrics import mean_f1
 from setlearn.networks import Training, Transducer, Transformer
 from setlearn.networks.training_loop import Trainer
 from setlearn.networks.training_settings import TrainingPlan
 from setlearn.scorers import AlignedTrees, AnalogyScorer, JointNgrams
 
+UNITS = (JointNgrams, AlignedTrees)
 NETWORKS = [Transformer(8, 2, 1), Transducer(8, 2, 1)]
 SCORERS = [*NETWORKS, AnalogyScorer(), JointNgrams(), AlignedTrees(), None]
 RNG = random.Random(0)
@@ -35,21 +37,48 @@ def fitted(scorer, X, Y, *, max_steps=2, **training):
 
 
 def predicted(model, X):
+    """Predict; answers have no tokens but known ones and those of their inputs, and keep limits."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TruncationWarning)
         sets = model.predict(X)
     assert len(sets) == len(X)
+    bounds, known = model.learned_bounds_, {*model.vocabulary_.tokens}
+    for x, found in zip(X, sets, strict=True):
+        most_tokens = bounds.max_length * max(1, len(x) / model.longest_input_)
+        assert len(found) <= bounds.max_size
+        assert all({*element} <= known | {*x} for element in found)
+        assert all(0 < len(element) <= most_tokens for element in found)
     return sets
+
+
+def is_network(scorer):
+    return isinstance(scorer, Transformer | Transducer)
+
+
+def check_learned(model, X, Y, least):
+    """The sets of training samples are found, or at least a network is on the way there."""
+    sets = predicted(model, X)
+    if is_network(model.network):
+        losses = [epoch["held_out_loss"] for epoch in model.history_]
+        assert losses[-1] < 0.98 * losses[0]
+    else:
+        assert mean_f1(Y, sets) >= least
 
 
 @pytest.mark.filterwarnings("ignore::setlearn.errors.UnseenTokenWarning")
 @pytest.mark.parametrize("scorer", SCORERS, ids=name)
 class TestEveryScorer:
     def test_inputs_longer_than_any_seen(self, scorer):
-        predicted(fitted(scorer, WORDS, FORMS), ["abcd" * 100, "", "zz"])
+        model = fitted(scorer, WORDS, FORMS)
+        long, _, new = predicted(model, ["abcd" * 100, "", "zz"])
+        if not is_network(scorer):  # which have had only two steps
+            assert {len(element) for element in long} == {400}
+            assert max(map(len, new)) <= 2
 
     def test_one_sample(self, scorer):
-        predicted(fitted(scorer, WORDS[:1], FORMS[:1]), WORDS[:2])
+        model = fitted(scorer, WORDS[:1], FORMS[:1], max_steps=150, learning_rate=0.02)
+        assert mean_f1(FORMS[:1], predicted(model, WORDS[:1])) > 0.6
+        predicted(model, WORDS[1:2])
 
     def test_all_sets_empty(self, scorer):
         model = fitted(scorer, WORDS, [set() for _ in WORDS], max_steps=30)
@@ -57,17 +86,27 @@ class TestEveryScorer:
 
     def test_sets_of_a_hundred(self, scorer):
         sets = [{word + "".join(RNG.choices("abcd", k=5)) for _ in range(100)} for word in WORDS]
-        predicted(fitted(scorer, WORDS, sets, max_steps=1), WORDS[:1])
+        model = fitted(scorer, WORDS, sets, max_steps=6)
+        check_learned(model, WORDS[:2], sets[:2], least=0.5)
 
     def test_a_large_vocabulary(self, scorer):
         words = [f"w{k}" for k in range(20_000)]
         X = [words[k : k + 200] for k in range(0, 20_000, 200)]
         sets = [{tuple(x[:2]), (x[5],)} for x in X]
-        predicted(fitted(scorer, X, sets, max_steps=1), X[:2])
+        model = fitted(scorer, X, sets, max_steps=6)
+        if isinstance(scorer, UNITS):  # which learn nothing from so many tokens
+            assert predicted(model, X[:2]) == [frozenset()] * 2
+        else:
+            check_learned(model, X[:2], sets[:2], least=1)
 
     def test_inputs_of_a_thousand_tokens(self, scorer):
         X = ["".join(RNG.choices("abcd", k=1000)) for _ in range(4)]
-        predicted(fitted(scorer, X, [{x[:2]} for x in X], max_steps=1), X[:1])
+        sets = [{x[:2]} for x in X]
+        model = fitted(scorer, X, sets, max_steps=6)
+        if isinstance(scorer, UNITS):  # which learn nothing from inputs of more than 100 tokens
+            assert predicted(model, X) == [frozenset()] * 4
+        else:
+            check_learned(model, X, sets, least=1)
 
 
 MEMORY = """
@@ -108,8 +147,9 @@ def test_memory_is_bounded(data, network):
 def test_a_second(scorer):
     started = time.perf_counter()
     model = fitted(scorer, WORDS, FORMS, max_steps=10**9, max_seconds=1)
-    assert model.history_[-1]["step"] >= 1
     assert time.perf_counter() - started < 60  # on any machine
+    assert model.history_[-1]["step"] >= 1
+    check_learned(model, WORDS, FORMS, least=0)
 
 
 def test_long_inputs_are_trained_on_in_parts(monkeypatch):
