@@ -34,7 +34,8 @@ class Branch:
     is in the set), "rejected" (``reason`` says why), or "truncated" (accepted, but cut off at a
     limit). A kept end symbol closes the prefix. Of the choices that were rejected below it,
     ``below`` holds the 10 most probable ones, and ``n_more`` says how many others there were.
-    ``sequence`` is the prefix with this choice, for people to read, and ``path`` its probability.
+    ``path`` is the probability of the prefix with this choice, and ``sequence`` their spelling, if
+    it was followed or is an end.
     """
 
     choice: str
@@ -138,6 +139,7 @@ class Growth:
         for level, above, below in zip(levels, points, points[1:], strict=False):
             for point, parent, token in zip(below, level.parent, level.token, strict=True):
                 branch = above[parent].branches[int(token)]
+                branch.sequence = point.prefix
                 branch.below, branch.n_more = point.best_first(), point.n_more
         [root] = points[0]
         branches = root.best_first()
@@ -157,14 +159,13 @@ class Growth:
             nearest = best_first(node.probabilities[0], refused)
             shown = [*np.flatnonzero(kept | known).tolist(), *nearest[:MOST_REJECTED]]
             goes_on = set(level.token[level.parent == row].tolist())
-            prefix, path = level.prefix[row].tolist(), node.membership[0]
+            prefix = self.vocabulary.decode(level.prefix[row].tolist(), self.stand_ins)
             branches = {}
             for choice in shown:
                 name = self.vocabulary.name(choice, self.stand_ins)
                 branch = Branch(name, float(node.probabilities[0, choice]), "kept", choice == END)
-                sequence = [*prefix, choice] if choice != END else prefix
-                branch.sequence = _spelled(self.vocabulary.decode(sequence, self.stand_ins))
-                branch.path = float(path[choice])
+                branch.sequence = _spelled(prefix) if choice == END else ""
+                branch.path = float(node.membership[0, choice])
                 if known[choice]:
                     branch.status = "known"
                 elif not kept[choice]:
@@ -173,7 +174,8 @@ class Growth:
                 elif choice != END and choice not in goes_on:
                     branch.status, branch.reason = "truncated", "cut off at a limit"
                 branches[choice] = branch
-            points.append(_ChoicePoint(branches, max(len(nearest) - MOST_REJECTED, 0)))
+            n_more = max(len(nearest) - MOST_REJECTED, 0)
+            points.append(_ChoicePoint(_spelled(prefix), branches, n_more))
         self._explain_rejected(level, rejected)
         return points
 
@@ -234,6 +236,7 @@ class Growth:
 class _ChoicePoint:
     """What a trace shows of one prefix: some choices, and how many more were rejected."""
 
+    prefix: str
     branches: dict[int, Branch]
     n_more: int
 
