@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.sparse import csr_array
-from scipy.special import expit, logit
+from scipy.special import expit, xlogy
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
 
 from setlearn.nodes import BoolArray, FloatArray, IntArray
 from setlearn.savable import savable
@@ -23,12 +24,11 @@ MOST_TOKENS = 200_000
 """Tokens of all inputs together that are enough to learn from; if there are more, samples are
 drawn."""
 
-PENALTIES = (np.inf, 30.0, 3.0, 0.3)
-"""Of the squared weights. The first one stands for no weights at all: then the input says nothing
-about it. Cross-validation chooses."""
+STRENGTHS = (0.03, 0.3, 3.0)
+"""Values of ``C`` of the regression. Cross-validation chooses one, or none: then the input says
+nothing about it."""
 
-N_PARTS = 5
-"""Of samples, for the cross-validation."""
+N_FOLDS = 5
 
 DECIMALS = 10
 
@@ -81,18 +81,22 @@ class EmptySets:
         constant = cls(share, n_tokens, none, none.astype(np.float64), 0.0)
         if min(is_empty.sum(), (~is_empty).sum()) < LEAST_OUTCOMES:
             return constant
-        # Mixed, so that parts of them are alike.
+        # Mixed, so that folds are alike.
         rows = rng.permutation(len(inputs))
         rows = rows[: max(int(np.searchsorted(np.cumsum(inputs.length[rows]), MOST_TOKENS)), 100)]
-        inputs, signed = inputs.part(rows), np.where(is_empty[rows], 1.0, -1.0)
+        inputs, is_empty = inputs.part(rows), is_empty[rows]
         sample, key = _features(inputs, n_tokens)
         feature = np.unique(key)
         columns = _columns(sample, key, feature, len(inputs))
-        penalty = min(PENALTIES, key=lambda one: _loss_on_others(columns, signed, one))
-        if np.isinf(penalty):
+        learners = [LogisticRegression(C=strength, max_iter=1000) for strength in STRENGTHS]
+        scores = [
+            cross_val_score(learner, columns, is_empty, cv=N_FOLDS, scoring="neg_log_loss").mean()
+            for learner in learners
+        ]
+        if max(scores) <= xlogy(share, share) + xlogy(1 - share, 1 - share):
             return constant
-        *weight, shift = _weights(columns, signed, penalty).tolist()
-        return cls(share, n_tokens, feature, np.array(weight), shift)
+        best = learners[int(np.argmax(scores))].fit(columns, is_empty)
+        return cls(share, n_tokens, feature, best.coef_[0], float(best.intercept_[0]))
 
     def probabilities(self, inputs: Inputs) -> FloatArray:
         """The probability that each set is empty.
@@ -134,34 +138,3 @@ def _columns(sample: IntArray, key: IntArray, feature: IntArray, n: int) -> csr_
     pair = np.unique(sample[known] * len(feature) + column[known])
     row, column = np.divmod(pair, len(feature))
     return csr_array((np.ones(len(row)), (row, column)), shape=(n, len(feature)))
-
-
-def _loss_on_others(columns: csr_array, signed: FloatArray, penalty: float) -> float:
-    """The log loss on samples that the weights were not learned from."""
-    part, loss = np.arange(len(signed)) % N_PARTS, 0.0
-    for number in range(N_PARTS):
-        own, other = part == number, part != number
-        weights = _weights(columns[other], signed[other], penalty)
-        margin = signed[own] * (columns[own] @ weights[:-1] + weights[-1])
-        loss += float(np.logaddexp(0, -margin).sum())
-    return loss
-
-
-def _weights(columns: csr_array, signed: FloatArray, penalty: float) -> FloatArray:
-    """The weights with the least log loss plus penalty; the last one is the constant."""
-    share = ((signed > 0).sum() + 0.5) / (len(signed) + 1)
-    begin = np.append(np.zeros(columns.shape[1]), logit(share))
-    if np.isinf(penalty):
-        return begin
-
-    def loss(weights: FloatArray) -> tuple[float, FloatArray]:
-        margin = signed * (columns @ weights[:-1] + weights[-1])
-        slope = -signed * expit(-margin)
-        gradient = np.append(columns.T @ slope + penalty * weights[:-1], slope.sum())
-        value = np.logaddexp(0, -margin).sum() + penalty * weights[:-1] @ weights[:-1] / 2
-        return float(value), gradient
-
-    found: FloatArray = minimize(
-        loss, begin, jac=True, method="L-BFGS-B", options={"maxiter": 500}
-    ).x
-    return found
