@@ -8,13 +8,15 @@ import pytest
 import setlearn
 from setlearn import SequenceSetGenerator
 from setlearn.errors import ConvergenceWarning, DataError, ParameterError, TruncationWarning
+from setlearn.estimators.candidate_lists import probable_sequences
 from setlearn.estimators.mixture_scorer import MixtureScorer, doubt
 from setlearn.estimators.mixture_source import SuitedScorer, _Shape
 from setlearn.generate import Bounds
 from setlearn.networks import Training, Transducer, Transformer
 from setlearn.rules import Threshold, TopK
 from setlearn.scorers import AnalogyScorer
-from setlearn.scorers.base import InjectedScorer
+from setlearn.scorers.candidates import CandidateTrees
+from setlearn.scorers.injected import InjectedScorer
 from setlearn.trie import END
 from setlearn.vocabulary import Tokeniser, Vocabulary
 from tests.table_scorer import TableScorer
@@ -77,6 +79,61 @@ def test_membership_of_a_sequence_is_its_pooled_probability(tables):
                 below = mixture.advance(step, np.array([sample]), np.array(sequence))
                 membership = below.nodes.membership[0, END]
                 assert membership == pytest.approx(probability, abs=1e-6)
+
+
+class Lists:
+    """Lists the same random candidates for each input."""
+
+    gives_marginals = True
+
+    def __init__(self, rng, n_inputs):
+        self.lists = [
+            {
+                tuple(rng.choices((1, 2), k=rng.randint(0, 5))): 10 ** rng.uniform(-4, 0)
+                for _ in range(rng.randint(0, 12))
+            }
+            for _ in range(n_inputs)
+        ]
+
+    def candidates(self, X):
+        return [list(by.items()) for by in self.lists]
+
+    def start(self, X):
+        return CandidateTrees.of(self.candidates(X), 3).start()
+
+    def advance(self, step, parent, token):
+        return CandidateTrees.advance(step, parent, token)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("max_size", [2, 1000])
+def test_listed_candidates_are_found_as_if_they_were_grown(seed, max_size):
+    rng, X = random.Random(seed), ["x"] * 20
+    bounds = Bounds(max_length=4, max_size=max_size, max_nodes=10_000)
+    scorer = InjectedScorer(Lists(rng, len(X)), Vocabulary(("a", "b"), str, Tokeniser("char")))
+    found, truncated = MixtureScorer([scorer], bounds)._found(scorer, X)
+    grown = probable_sequences(scorer, X, bounds)
+    for sample, by_list in enumerate(found):
+        if max(by_list.values(), default=1) < 1e-3:
+            assert len(by_list) == 1  # the best, where nothing is probable
+            continue
+        mine = grown.sample == sample
+        rows = zip(grown.tokens[mine], grown.probability[mine].tolist(), strict=True)
+        by_growth = {tuple(tokens[tokens > 0].tolist()): p for tokens, p in rows}
+        # Growth also keeps the best sequence of each length, however improbable it is.
+        assert {y: by_growth[y] for y in by_list} == pytest.approx(by_list)
+        best = max(by_growth.values(), default=0)
+        assert all(p < max(1e-3, 0.02 * best) for y, p in by_growth.items() if y not in by_list)
+    assert not truncated.any() or max_size == 2
+
+
+@pytest.mark.parametrize("wrong", [[[((1,), 1.5)]] * 2, [[((1,), 0.5)]]], ids=["range", "number"])
+def test_wrong_lists_are_refused(wrong):
+    scorer = Lists(random.Random(0), 2)
+    scorer.candidates = lambda X: wrong
+    injected = InjectedScorer(scorer, Vocabulary(("a", "b"), str, Tokeniser("char")))
+    with pytest.raises(DataError, match=r"Lists\.candidates must return"):
+        MixtureScorer([injected], FREE).start(["x"] * 2)
 
 
 def test_doubt_is_the_largest_distance_from_certainty():

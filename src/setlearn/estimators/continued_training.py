@@ -16,7 +16,8 @@ from setlearn.estimators.scorer_sources import NewNetwork, PassedScorer, ScorerS
 from setlearn.estimators.sequence_problem import SampleSplit, SequenceProblem
 from setlearn.networks.training_settings import MIN_HELD_OUT, TrainingPlan
 from setlearn.nodes import IntArray
-from setlearn.scorers.base import InjectedScorer, TokenScorer
+from setlearn.scorers.base import TokenScorer
+from setlearn.scorers.injected import InjectedScorer
 from setlearn.sequence_inputs import InputReader, is_numeric, sample_keys, token_lists
 from setlearn.vocabulary import Split, Vocabulary
 

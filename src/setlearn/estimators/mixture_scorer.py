@@ -9,9 +9,11 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from sklearn.utils import _safe_indexing
 
+from setlearn.copied_tokens import stand_ins_of
 from setlearn.estimators.candidate_lists import probable_sequences
 from setlearn.generate import MOST_SCORES, Bounds, Generated
 from setlearn.nodes import BoolArray, ExampleSets, FloatArray, IntArray, Step
+from setlearn.rules.finished_sequences import LEAST_FOLLOWED, LEAST_SHARE
 from setlearn.savable import savable
 from setlearn.scorers.base import MOST_IN_A_BATCH, TokenScorer
 from setlearn.scorers.candidates import CandidateTrees
@@ -234,6 +236,8 @@ class MixtureScorer(TokenScorer):
 
     def _found(self, scorer: TokenScorer, X: Any) -> tuple[list[Found], BoolArray]:
         """The sequences that a scorer finds probable for each input; whether it was cut off."""
+        if scorer.lists_all:
+            return self._probable_candidates(scorer, X)
         found: list[Found] = [{} for _ in range(len(X))]
         truncated = np.zeros(len(X), dtype=bool)
         for samples, inputs in scorer.batches(X, self._together):
@@ -243,6 +247,29 @@ class MixtureScorer(TokenScorer):
                 grown.sample, grown.tuples(), grown.probability.tolist(), strict=True
             ):
                 found[samples[sample]][tokens] = p
+        return found, truncated
+
+    def _probable_candidates(self, scorer: TokenScorer, X: Any) -> tuple[list[Found], BoolArray]:
+        """What growing the candidates of a scorer would find, taken from their lists at once."""
+        bounds, vocabulary = self.bounds, self.vocabulary
+        first_stand_in = vocabulary.n_choices - vocabulary.n_stand_ins
+        found, truncated = [], np.zeros(len(X), dtype=bool)
+        lists = zip(scorer.candidates(X), stand_ins_of(X, vocabulary), strict=True)
+        for k, (candidates, stand_ins) in enumerate(lists):
+            n_choices = first_stand_in + len(stand_ins)
+            own = {
+                y: p
+                for y, p in candidates
+                if 0 < len(y) <= bounds.max_length and min(y) > END and max(y) < n_choices
+            }
+            best = max(own.values(), default=0.0)
+            least = min(max(LEAST_FOLLOWED, LEAST_SHARE * best), best)
+            probable = {y: p for y, p in own.items() if p >= least}
+            if len(probable) > bounds.max_size:
+                order = sorted(probable, key=lambda y: (-own[y], y))[: bounds.max_size]
+                probable = {y: own[y] for y in order}
+                truncated[k] = own[order[-1]] >= IMPROBABLE * best
+            found.append(probable)
         return found, truncated
 
     def _scored(

@@ -19,7 +19,7 @@ from setlearn.networks.convergence import convergence_problem
 from setlearn.networks.recipe import NetworkRecipe, loss_of
 from setlearn.networks.training_settings import LEAST_TO_JUDGE, Training, TrainingPlan
 from setlearn.nodes import IntArray
-from setlearn.scorers.base import InjectedScorer
+from setlearn.scorers.injected import InjectedScorer
 from setlearn.sequence_inputs import InputReader, learn_inputs
 from setlearn.set_reading import LabelSets
 from setlearn.vocabulary import Split, Tokeniser, Vocabulary

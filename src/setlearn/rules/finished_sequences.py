@@ -10,7 +10,7 @@ from setlearn.nodes import BoolArray, FloatArray, IntArray, Nodes, best_of_each_
 from setlearn.rules.base import Rule
 from setlearn.trie import END
 
-__all__ = ["ChoosesSequences"]
+__all__ = ["LEAST_FOLLOWED", "LEAST_SHARE", "ChoosesSequences"]
 
 LEAST_FOLLOWED = 1e-3
 """Prefixes with a lower probability are not followed."""
