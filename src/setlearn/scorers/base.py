@@ -38,8 +38,8 @@ class Scorer(Protocol):
     ``check(X)``
         Raises an error if such inputs cannot be fitted. A mixture asks before it trains anything.
     ``candidates(X)``
-        Lists all sequences that are possible for each input. A mixture then never asks for the
-        probability of others.
+        Lists all sequences that are possible for each input, with their probabilities. A mixture
+        then takes these lists, and never asks for other sequences.
     ``example_sets(X)``
         Lists whole sets that each input may have, as `setlearn.nodes.ExampleSets`.
         ``ExpectedF(joint=True)`` takes from them which sequences occur together.
