@@ -85,7 +85,7 @@ def guess_tokens(
     ----------
     inputs : iterable of texts or other inputs
     sets : iterable of sets
-        The set of each input. Elements that are not texts are ignored.
+        The set of each input. If elements are sequences of words, only inputs are split.
 
     Returns
     -------
@@ -105,11 +105,22 @@ def guess_tokens(
     ('text', 'word')
     >>> guess_tokens(["Ann Lee", "Bo Ray"], [{"Lee, Ann"}, {"Ray, Bo"}])
     ('char', 'char')
+    >>> guess_tokens(["Ann sees Bo", "Cy sees Dee"], [{("Bo", "Ann")}, {("Dee", "Cy")}])
+    ('word', None)
     """
     samples = list(zip(inputs, sets, strict=False))
     samples = samples[:: -(-len(samples) // MOST_SAMPLED) or 1]
     pairs = [(x, [e for e in _members(y) if isinstance(e, str)]) for x, y in samples]
-    texts = [x for x, _ in samples if isinstance(x, str)]
+    if any(elements for _, elements in pairs):
+        return _guess(pairs, can_spell=True)
+    # Sequences of words are texts that are split already.
+    pairs = [(x, [" ".join(e) for e in _members(y) if _are_words(e)]) for x, y in samples]
+    return _guess(pairs, can_spell=False)[0], None
+
+
+def _guess(pairs: Pairs, *, can_spell: bool) -> tuple[TokenSplit | None, TokenSplit | None]:
+    """Guess from inputs and elements; whether elements can be spelled by characters."""
+    texts = [x for x, _ in pairs if isinstance(x, str)]
     elements = Counter(chain.from_iterable(of_sample for _, of_sample in pairs))
     of_inputs = _split_of([[text] for text in texts])
     of_elements = _split_of([of_sample for _, of_sample in pairs])
@@ -117,7 +128,8 @@ def guess_tokens(
     if texts and elements:
         known = Counter(chain.from_iterable(_words(of_sample) for _, of_sample in pairs))
         # However inputs are split: "lamp" is not made from "lamp.", nor "a@b.org" from "a".
-        if min(_share_spelled(pairs, s, known) for s in ("word", "text")) >= SHARE_SPELLED:
+        share_spelled = min(_share_spelled(pairs, split, known) for split in ("word", "text"))
+        if can_spell and share_spelled >= SHARE_SPELLED:
             return "char", "char"
         if are_spaced(texts):
             recurring = sum(count for count in elements.values() if count > 1)
@@ -249,3 +261,12 @@ def _words(elements: Iterable[str]) -> set[str]:
 
 def _members(elements: Any) -> Iterable[Any]:
     return elements if isinstance(elements, set | frozenset | list | tuple) else ()
+
+
+def _are_words(element: Any) -> bool:
+    """Whether an element is a sequence or set of texts, of which some have several characters."""
+    return (
+        isinstance(element, list | tuple | frozenset)
+        and all(isinstance(token, str) for token in element)
+        and any(len(token) > 1 for token in element)
+    )

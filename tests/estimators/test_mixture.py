@@ -107,7 +107,7 @@ class Lists:
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("max_size", [2, 1000])
-def test_listed_candidates_are_found_as_if_they_were_grown(seed, max_size):
+def test_probable_candidates_are_found_without_growing_them(seed, max_size):
     rng, X = random.Random(seed), ["x"] * 20
     bounds = Bounds(max_length=4, max_size=max_size, max_nodes=10_000)
     scorer = InjectedScorer(Lists(rng, len(X)), Vocabulary(("a", "b"), str, Tokeniser("char")))
@@ -120,11 +120,33 @@ def test_listed_candidates_are_found_as_if_they_were_grown(seed, max_size):
         mine = grown.sample == sample
         rows = zip(grown.tokens[mine], grown.probability[mine].tolist(), strict=True)
         by_growth = {tuple(tokens[tokens > 0].tolist()): p for tokens, p in rows}
-        # Growth also keeps the best sequence of each length, however improbable it is.
         assert {y: by_growth[y] for y in by_list} == pytest.approx(by_list)
+        # Growing also finds sequences with less than 2 % of the probability of the best one.
         best = max(by_growth.values(), default=0)
         assert all(p < max(1e-3, 0.02 * best) for y, p in by_growth.items() if y not in by_list)
     assert not truncated.any() or max_size == 2
+
+
+def test_improbable_candidates_are_dropped_unless_they_are_wanted():
+    scorer = Lists(random.Random(0), 1)
+    vocabulary = Vocabulary(("a", "b"), str, Tokeniser("char"))
+    words = [tuple(map(int, f"{k:05b}".replace("0", "2"))) for k in range(32)]
+    for n_probable in (3, 15):
+        scorer.lists = [{y: 0.5 if k < n_probable else 1e-4 for k, y in enumerate(words)}]
+        injected = InjectedScorer(scorer, vocabulary)
+        mixture = MixtureScorer([injected], FREE)
+        [found], _ = mixture._found(injected, ["x"])
+        assert set(found) == set(words[:n_probable])
+        [found], _ = mixture.within(FREE, thorough=True)._found(injected, ["x"])
+        assert len(found) == max(n_probable, 10)
+        assert set(words[:n_probable]) <= set(found)
+
+
+def test_probabilities_above_one_by_rounding_are_certain():
+    scorer = Lists(random.Random(0), 1)
+    scorer.lists = [{(1,): 1 + 4e-6, (2, 1): 0.4}]
+    injected = InjectedScorer(scorer, Vocabulary(("a", "b"), str, Tokeniser("char")))
+    assert MixtureScorer([injected], FREE)._found(injected, ["x"])[0] == [{(1,): 1, (2, 1): 0.4}]
 
 
 @pytest.mark.parametrize("wrong", [[[((1,), 1.5)]] * 2, [[((1,), 0.5)]]], ids=["range", "number"])

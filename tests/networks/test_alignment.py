@@ -148,3 +148,12 @@ def test_outputs_that_swap_two_parts_are_out_of_order(n_swapped, low, high):
     targets = swapped[:n_swapped] + sources[n_swapped:]
     order = reading_order(pairs_of(sources, targets), np.arange(9), 9, rng)
     assert low <= order.displaced <= high
+
+
+def test_ciphers_are_in_order_although_inputs_have_the_letters_too():
+    rng = np.random.RandomState(0)
+    sources = [rng.randint(9, size=12) for _ in range(100)]
+    pairs = pairs_of(sources, [(source + 4) % 9 for source in sources])
+    order = reading_order(pairs, np.arange(9), 9, rng)
+    assert order.advantage > 0.5
+    assert order.displaced < 0.1

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -32,6 +34,9 @@ LEAST_SURE = 100
 IMPROBABLE = 0.1
 """What a list left out does not count if the last one that is listed has a smaller share of the
 probability of the best one."""
+
+KEPT_ANYWAY = 10
+"""If improbable sequences are wanted too, so many of a list are kept, whatever they score."""
 
 DECIMALS = 6
 """Of probabilities: batched in another way, those of networks differ from the 7th on."""
@@ -75,6 +80,9 @@ class MixtureScorer(TokenScorer):
 
     gives_marginals: ClassVar[bool] = True
 
+    thorough: bool = False
+    """Whether sequences are wanted that are clearly improbable."""
+
     def __init__(
         self,
         scorers: Sequence[TokenScorer],
@@ -111,7 +119,10 @@ class MixtureScorer(TokenScorer):
     def within(self, bounds: Bounds, *, thorough: bool = False) -> MixtureScorer:
         """The same mixture, with scorers that may search so far; all are asked if thorough."""
         bounds = replace(bounds, max_size=max(bounds.max_size, self.bounds.max_size))
-        return MixtureScorer(self.scorers, bounds, self.pool, 0.0 if thorough else self.sure)
+        sure = 0.0 if thorough else self.sure
+        mixture = MixtureScorer(self.scorers, bounds, self.pool, sure)
+        mixture.thorough = thorough
+        return mixture
 
     def batches(self, X: Any, most: int = MOST_IN_A_BATCH) -> Iterator[tuple[IntArray, Any]]:
         """Slices of X. They may be larger than asked for: each scorer cuts them by itself."""
@@ -250,26 +261,26 @@ class MixtureScorer(TokenScorer):
         return found, truncated
 
     def _probable_candidates(self, scorer: TokenScorer, X: Any) -> tuple[list[Found], BoolArray]:
-        """What growing the candidates of a scorer would find, taken from their lists at once."""
+        """What a scorer lists for each input, without growing it; whether lists are cut off."""
         bounds, vocabulary = self.bounds, self.vocabulary
         first_stand_in = vocabulary.n_choices - vocabulary.n_stand_ins
         found, truncated = [], np.zeros(len(X), dtype=bool)
         lists = zip(scorer.candidates(X), stand_ins_of(X, vocabulary), strict=True)
         for k, (candidates, stand_ins) in enumerate(lists):
             n_choices = first_stand_in + len(stand_ins)
-            own = {
-                y: p
+            best_first = sorted(
+                (-p, y)
                 for y, p in candidates
                 if 0 < len(y) <= bounds.max_length and min(y) > END and max(y) < n_choices
-            }
-            best = max(own.values(), default=0.0)
-            least = min(max(LEAST_FOLLOWED, LEAST_SHARE * best), best)
-            probable = {y: p for y, p in own.items() if p >= least}
-            if len(probable) > bounds.max_size:
-                order = sorted(probable, key=lambda y: (-own[y], y))[: bounds.max_size]
-                probable = {y: own[y] for y in order}
-                truncated[k] = own[order[-1]] >= IMPROBABLE * best
-            found.append(probable)
+            )
+            share = 0.0 if self.thorough else LEAST_SHARE
+            least = max(LEAST_FOLLOWED, -share * best_first[0][0] if best_first else 0.0)
+            n_probable = bisect_right(best_first, -least, key=itemgetter(0))
+            n_wanted = max(n_probable, KEPT_ANYWAY if self.thorough else 1)
+            kept = best_first[: min(n_wanted, bounds.max_size)]
+            if len(kept) < n_probable:
+                truncated[k] = kept[-1][0] <= IMPROBABLE * kept[0][0]
+            found.append({y: -p for p, y in kept})
         return found, truncated
 
     def _scored(

@@ -19,7 +19,7 @@ from setlearn.estimators.scorer_sources import NewNetwork, PassedScorer, ScorerS
 from setlearn.estimators.sequence_parameters import FEW
 from setlearn.estimators.sequence_problem import FittedScorer, SampleSplit, SequenceProblem
 from setlearn.networks import Training, network_named
-from setlearn.networks.alignment import Pairs
+from setlearn.networks.alignment import MOST_LEARNED, Pairs
 from setlearn.networks.reading_order import reading_order
 from setlearn.progress import say_before_progress
 from setlearn.scorers import AlignedTrees, AnalogyScorer, JointNgrams, Scorer
@@ -325,6 +325,7 @@ class _Shape:
             return cls(is_short=True, is_in_order=False)
         some = np.sort(rng.permutation(len(sequences.sample))[:MOST_COMPARED])
         pairs = Pairs.of(inputs, sequences.part(some))
+        pairs = pairs.part(pairs.sample(np.arange(len(pairs)), MOST_LEARNED, rng))
         copies = np.array([END, *vocabulary.spelled_by(reader.tokens)])
         order = reading_order(pairs, np.where(copies == END, -1, copies), vocabulary.n_choices, rng)
         in_order = order.advantage >= IN_ORDER and order.displaced <= OUT_OF_ORDER

@@ -208,8 +208,11 @@ class SequenceTraining:
         -------
         dict
         """
-        n_judged = history[0]["judged"] if history else self._affordable()
-        f1, loss = self._figures(self.watched[:n_judged])
+        if history:
+            n_judged = history[0]["judged"]
+            f1, loss = self._figures(self.watched[:n_judged])
+        else:
+            n_judged, f1, loss = self._first_figures()
         # The loss decides only if the F1 is equal, as it is at the start of training.
         return {
             "held_out": f1 - 1e-4 * min(loss, 100.0),
@@ -219,15 +222,19 @@ class SequenceTraining:
             "held_out_seen": len(self.held_out) == 0,
         }
 
-    def _affordable(self) -> int:
-        """How many samples can be judged in the time for an evaluation."""
-        n_least = min(LEAST_WATCHED, len(self.watched))
-        if math.isinf(self.seconds_each) or n_least == len(self.watched):
-            return len(self.watched)
+    def _first_figures(self) -> tuple[int, float, float]:
+        """Those of as many samples as can be judged in the time for an evaluation."""
+        n_least = n_judged = len(self.watched)
+        if math.isfinite(self.seconds_each):
+            n_least = min(LEAST_WATCHED, n_judged)
         started = time.perf_counter()
-        self._figures(self.watched[:n_least])
+        f1, loss = self._figures(self.watched[:n_least])
         seconds_for_one = max(time.perf_counter() - started, 1e-9) / n_least
-        return round(min(max(self.seconds_each / seconds_for_one, n_least), len(self.watched)))
+        if n_least < n_judged:
+            n_judged = round(min(max(self.seconds_each / seconds_for_one, n_least), n_judged))
+        if n_judged > n_least:
+            f1, loss = self._figures(self.watched[:n_judged])
+        return n_judged, f1, loss
 
     def _figures(self, samples: IntArray) -> tuple[float, float]:
         """The mean F1 and the mean loss of these samples."""

@@ -16,7 +16,7 @@ from setlearn.nodes import FloatArray, IntArray
 from setlearn.sequence_inputs import Inputs
 from setlearn.trie import Sequences
 
-__all__ = ["MOST_EMISSIONS", "Pairs", "align"]
+__all__ = ["MOST_EMISSIONS", "MOST_LEARNED", "Pairs", "align"]
 
 ROUNDS = 8
 """Of expectation maximisation; more change few alignments."""

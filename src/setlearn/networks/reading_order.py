@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +15,10 @@ __all__ = ["ReadingOrder", "reading_order"]
 DISPLACED = 0.25
 """The share of the tokens of an output above which it is out of order, if these tokens are in the
 input, but not where they are aligned. "singing" has fewer, "Last, First" has more."""
+
+EXPLAINED = 0.5
+"""The share of output tokens aligned with an input token from which on it stands for one of them.
+In a cipher, inputs have tokens of their outputs too, by chance."""
 
 
 class ReadingOrder(NamedTuple):
@@ -64,21 +68,61 @@ def reading_order(
         return ReadingOrder(0.0, 0.0)
     place = np.arange(pairs.source.shape[1])
     last = pairs.source_length[:, None] - 1
-    backwards = np.where(place <= last, last - place, place)
-    read_backwards = replace(pairs, source=np.take_along_axis(pairs.source, backwards, axis=1))
-    information = []
-    for read in (read_backwards, pairs):
-        pointer = align(read, copies, n_target, rng)
-        inside = np.arange(pointer.shape[1]) < pairs.target_length[:, None]
+    order = np.where(place <= last, last - place, place)
+    backwards = replace(pairs, source=np.take_along_axis(pairs.source, order, axis=1))
+    as_it_is, reversed_ = (_Aligned.of(read, copies, n_target, rng) for read in (pairs, backwards))
+    advantage = as_it_is.information - reversed_.information
+    return ReadingOrder(advantage / max(as_it_is.entropy, 1e-9), as_it_is.displaced(copies))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Aligned:
+    """Outputs that are aligned with their inputs."""
+
+    pairs: Pairs
+    source: IntArray  # (n, longest output) the input token that each output token is aligned with
+    together: FloatArray  # (n_source, n_target) how often tokens are aligned
+
+    @classmethod
+    def of(
+        cls, pairs: Pairs, copies: IntArray, n_target: int, rng: np.random.RandomState
+    ) -> _Aligned:
+        pointer = align(pairs, copies, n_target, rng)
+        source = np.take_along_axis(pairs.source, pointer, axis=1)
         together = np.zeros((len(copies), n_target))
-        aligned = np.take_along_axis(read.source, pointer, axis=1)
-        np.add.at(together, (aligned[inside], pairs.target[inside]), 1.0)
-        alone = [_entropy(together.sum(axis=axis)) for axis in (0, 1)]
-        information.append(sum(alone) - _entropy(together.ravel()))
-    advantage = (information[1] - information[0]) / max(alone[0], 1e-9)
-    is_elsewhere = inside & (copies[aligned] != pairs.target) & _can_be_copied(pairs, copies)
-    share = is_elsewhere.sum(axis=1) / np.maximum(pairs.target_length, 1)
-    return ReadingOrder(float(advantage), float((share > DISPLACED).mean()) if len(pairs) else 0.0)
+        inside = _inside(pairs)
+        np.add.at(together, (source[inside], pairs.target[inside]), 1.0)
+        return cls(pairs, source, together)
+
+    @property
+    def entropy(self) -> float:
+        """All that there is to know about the output tokens."""
+        return _entropy(self.together.sum(axis=0))
+
+    @property
+    def information(self) -> float:
+        """What the aligned input tokens say about them."""
+        return self.entropy + _entropy(self.together.sum(axis=1)) - _entropy(self.together.ravel())
+
+    def displaced(self, copies: IntArray) -> float:
+        """The share of outputs with many tokens that the input has, but elsewhere.
+
+        Tokens do not count if the input token that they are aligned with mostly stands for them.
+        """
+        pairs = self.pairs
+        if len(pairs) == 0:
+            return 0.0
+        share = self.together / np.maximum(self.together.sum(axis=1, keepdims=True), 1)
+        is_explained = share[self.source, pairs.target] >= EXPLAINED
+        is_elsewhere = (copies[self.source] != pairs.target) & _can_be_copied(pairs, copies)
+        n_elsewhere = (is_elsewhere & ~is_explained & _inside(pairs)).sum(axis=1)
+        return float((n_elsewhere > DISPLACED * pairs.target_length).mean())
+
+
+def _inside(pairs: Pairs) -> BoolArray:
+    """What of the outputs is no padding, (n, longest output)."""
+    inside: BoolArray = np.arange(pairs.target.shape[1]) < pairs.target_length[:, None]
+    return inside
 
 
 def _can_be_copied(pairs: Pairs, copies: IntArray) -> BoolArray:

@@ -66,7 +66,9 @@ PLACES: Mapping[str, str] = {
 }
 """The modules in which the classes of format 1 are today."""
 
-MOVED: Mapping[str, str] = {}
+MOVED: Mapping[str, str] = {
+    "setlearn.scorers.base:InjectedScorer": "setlearn.scorers.injected:InjectedScorer",
+}
 """Classes of format 2 that have moved since: from "module:Name" to "module:Name"."""
 
 ADDED: Mapping[str, Mapping[str, Any]] = {
@@ -75,6 +77,7 @@ ADDED: Mapping[str, Mapping[str, Any]] = {
 """Parameters that are newer than some files, by "module:Name" of their classes, with the values
 under which models from these files answer as they did."""
 
+EMPTY_SETS = "setlearn.scorers.empty_sets:EmptySets"
 TRAINING = "setlearn.networks.training_settings:Training"
 
 
@@ -109,7 +112,15 @@ def upgraded_config(config: Any, file_format: int) -> Any:
         place = MOVED.get(name, name)
     else:
         return node
+    if "empty_share_" in node:
+        node = _with_empty_sets(node)
     return _with_added(place, _without(node, "!object"))
+
+
+def _with_empty_sets(node: Node) -> Node:
+    """Trees and n-grams once gave all inputs the same probability of an empty set."""
+    empty = {"!object": EMPTY_SETS, "share": node["empty_share_"]}
+    return {**_without(node, "empty_share_"), "empty_": empty}
 
 
 def _with_added(place: str, attributes: Node) -> Node:

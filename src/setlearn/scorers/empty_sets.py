@@ -50,11 +50,11 @@ class EmptySets:
     True
     """
 
-    share: float  # of empty sets
-    n_tokens: int
-    feature: IntArray  # (n_features,) in ascending order
-    weight: FloatArray  # (n_features,)
-    constant: float
+    share: float  # of empty sets: the probability for all inputs if there are no features
+    n_tokens: int = 0
+    feature: IntArray | None = None  # (n_features,) in ascending order
+    weight: FloatArray | None = None  # (n_features,)
+    constant: float = 0.0
 
     @classmethod
     def fit(
@@ -76,15 +76,13 @@ class EmptySets:
         -------
         EmptySets
         """
-        share = float(is_empty.mean())
-        none: IntArray = np.zeros(0, dtype=np.intp)
-        constant = cls(share, n_tokens, none, none.astype(np.float64), 0.0)
-        if min(is_empty.sum(), (~is_empty).sum()) < LEAST_OUTCOMES:
-            return constant
+        constant = cls(float(is_empty.mean()))
         # Mixed, so that folds are alike.
         rows = rng.permutation(len(inputs))
         rows = rows[: max(int(np.searchsorted(np.cumsum(inputs.length[rows]), MOST_TOKENS)), 100)]
         inputs, is_empty = inputs.part(rows), is_empty[rows]
+        if min(is_empty.sum(), (~is_empty).sum()) < LEAST_OUTCOMES:
+            return constant
         sample, key = _features(inputs, n_tokens)
         feature = np.unique(key)
         columns = _columns(sample, key, feature, len(inputs))
@@ -93,10 +91,11 @@ class EmptySets:
             cross_val_score(learner, columns, is_empty, cv=N_FOLDS, scoring="neg_log_loss").mean()
             for learner in learners
         ]
+        share = is_empty.mean()
         if max(scores) <= xlogy(share, share) + xlogy(1 - share, 1 - share):
             return constant
         best = learners[int(np.argmax(scores))].fit(columns, is_empty)
-        return cls(share, n_tokens, feature, best.coef_[0], float(best.intercept_[0]))
+        return cls(constant.share, n_tokens, feature, best.coef_[0], float(best.intercept_[0]))
 
     def probabilities(self, inputs: Inputs) -> FloatArray:
         """The probability that each set is empty.
@@ -109,7 +108,7 @@ class EmptySets:
         -------
         array of shape (n,)
         """
-        if len(self.feature) == 0:
+        if self.feature is None or self.weight is None:
             return np.full(len(inputs), self.share)
         columns = _columns(*_features(inputs, self.n_tokens), self.feature, len(inputs))
         return np.round(expit(columns @ self.weight + self.constant), DECIMALS)

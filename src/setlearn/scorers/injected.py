@@ -95,8 +95,8 @@ class InjectedScorer(TokenScorer):
                 f"{len(lists)} for {len(X)} inputs"
             )
         probabilities = np.array([p for candidates in lists for _, p in candidates], np.float64)
-        self._in_range(probabilities, "probabilities", "candidates")
-        return lists
+        checked = iter(self._in_range(probabilities, "probabilities", "candidates").tolist())
+        return [[(y, next(checked)) for y, _ in candidates] for candidates in lists]
 
     @property
     def gives_examples(self) -> bool:
