@@ -10,7 +10,8 @@ from setlearn import SequenceSetGenerator
 from setlearn.errors import ConvergenceWarning, DataError, ParameterError, TruncationWarning
 from setlearn.estimators.candidate_lists import probable_sequences
 from setlearn.estimators.mixture_scorer import MixtureScorer, doubt
-from setlearn.estimators.mixture_source import SuitedScorer, _Shape
+from setlearn.estimators.mixture_source import Mixture
+from setlearn.estimators.scorer_choice import SuitedScorer, _Judged, _Shape
 from setlearn.generate import Bounds
 from setlearn.networks import Training, Transducer, Transformer
 from setlearn.rules import Threshold, TopK
@@ -304,11 +305,39 @@ def test_few_samples_of_which_analogy_misses_one_sequence_each():
 def test_why_no_network_is_trained(n_samples, reason, monkeypatch):
     said = []
     monkeypatch.setattr(
-        "setlearn.estimators.mixture_source.say_before_progress",
+        "setlearn.estimators.scorer_choice.say_before_progress",
         lambda line, *, verbose: said.append(line),
     )
     SequenceSetGenerator(random_state=0).fit(*verbs(n_samples))
     assert said == [f"{reason}, so no network is trained"]
+
+
+@pytest.mark.parametrize("n_samples", [150, 450])
+def test_ngrams_and_trees_join_if_samples_are_not_many(n_samples, monkeypatch):
+    fitted = []
+    monkeypatch.setattr(Mixture, "fit", lambda self, *_: fitted.append(self.described()) or 1 / 0)
+    rng = random.Random(0)
+    X = [" ".join(rng.choices(["red", "new", "big", "old"], k=4)) for _ in range(n_samples)]
+    with pytest.raises(ZeroDivisionError):
+        SequenceSetGenerator(tokens="char").fit(X, [{x[:3] + str(k % 9)} for k, x in enumerate(X)])
+    assert ("JointNgrams()" in fitted[0]) == (n_samples == 150)
+
+
+def test_a_network_is_trained_for_few_samples_if_it_does_better_than_analogy():
+    """Analogy finds most formulas, and the transformer all of them."""
+    rng = random.Random(0)
+    X, Y = [], []
+    for _ in range(150):
+        elements = rng.sample(["C", "Ca", "P", "O", "H", "Na", "Cl", "N", "S", "Fe"], 3)
+        X.append("".join(element + rng.choice(["", "2", "3", "5"]) for element in elements))
+        Y.append(set(elements))
+    judged = _Judged(0.95, 0.75, 1.0)
+    assert judged.is_good
+    assert not judged.is_sure
+    training = Training(max_steps=150, verbose=False)
+    model = SequenceSetGenerator(training=training, random_state=0).fit(X, Y)
+    assert model.history_
+    assert model.score(X[:30], Y[:30]) > 0.95
 
 
 def test_what_is_in_order_is_transduced():

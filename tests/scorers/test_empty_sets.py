@@ -63,3 +63,11 @@ def test_unknown_tokens_and_batches_change_nothing():
     together = model.probabilities(read_rows)
     assert [model.probabilities(read([row]))[0] for row in rows] == together.tolist()
     assert 0 < model.probabilities(read([[0, 0]]))[0] < 1
+
+
+def test_few_of_many_samples_are_not_enough_if_only_some_are_drawn(monkeypatch):
+    monkeypatch.setattr("setlearn.scorers.empty_sets.MOST_TOKENS", 100)
+    _, read_rows = inputs(2000)
+    empty = np.arange(2000) % 150 == 0
+    model = EmptySets.fit(read_rows, empty, N_TOKENS, np.random.RandomState(0))
+    assert model.probabilities(read_rows) == pytest.approx(float(empty.mean()))

@@ -11,7 +11,8 @@ from sklearn.base import clone
 
 from setlearn.errors import DataError, ParameterError, SetlearnWarning, warn_user
 from setlearn.estimators.mixture_scorer import MixtureScorer
-from setlearn.estimators.mixture_source import Mixture, SuitedScorer
+from setlearn.estimators.mixture_source import Mixture
+from setlearn.estimators.scorer_choice import SuitedScorer
 from setlearn.estimators.scorer_sources import NewNetwork, PassedScorer, ScorerSource
 from setlearn.estimators.sequence_problem import SampleSplit, SequenceProblem
 from setlearn.networks.training_settings import MIN_HELD_OUT, TrainingPlan

@@ -19,7 +19,7 @@ from setlearn.errors import (
 from setlearn.estimators.base import check_same_length
 from setlearn.estimators.candidate_lists import rule_data
 from setlearn.estimators.continued_training import continued, kept_split
-from setlearn.estimators.mixture_source import scorer_source
+from setlearn.estimators.scorer_choice import scorer_source
 from setlearn.estimators.scorer_sources import ScorerSource
 from setlearn.estimators.sequence_parameters import (
     as_list,
