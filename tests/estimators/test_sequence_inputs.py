@@ -52,6 +52,12 @@ def test_elements_of_floats_that_do_not_recur_are_doubtful():
         SequenceSetGenerator("analogy").fit(X, [{(0.12, 0.37)}, {(0.45, 0.81)}, set()])
 
 
+def test_inputs_of_floats_that_do_not_recur_are_doubtful():
+    X, Y = [[0.12, 0.5], [0.37], [0.81, 0.44, 0.9]], [{"a"}, {"b"}, {"c"}]
+    with pytest.warns(SetlearnWarning, match=r"the inputs consist of numbers such as"):
+        SequenceSetGenerator("analogy").fit(X, Y)
+
+
 def test_words_and_a_given_tokeniser():
     X, Y = ["the cat", "a dog"] * 4, [{"le chat", "un chat"}, {"un chien"}] * 4
     words = SequenceSetGenerator(tokens="word", training=steps(120, validation=0), **SMALL).fit(

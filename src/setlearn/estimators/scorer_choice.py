@@ -41,8 +41,8 @@ Below the second, a network is trained if it does better after a short training.
 
 NOT_MANY = 400
 SMALL_TRANSDUCER = {"width": 96, "layers": 1}
-"""With fewer samples than this a small network is as good, and faster. Then n-grams and trees always
-join the mixture: they need less to learn from."""
+"""With fewer samples than this a small network is as good, and faster. N-grams and trees then join
+the mixture in any case: they need less to learn from."""
 
 WITHOUT_COPIES = 2
 """Members of a transducer where no tokens are copied: such outputs are harder to learn."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Set
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,13 +23,13 @@ __all__ = [
     "FEW",
     "as_list",
     "check_bounds",
-    "check_elements",
     "check_inputs",
     "check_lengths",
     "check_rule",
     "default_rule",
     "learned_bounds",
     "tokenisers_of",
+    "warn_of_numbers",
 ]
 
 FEW = 200
@@ -254,27 +255,35 @@ def check_inputs(X: Any) -> None:
         )
 
 
-def check_elements(sets: LabelSets) -> None:
-    """Warn if elements consist of floats that do not recur, which are tokens like any others.
+def warn_of_numbers(X: Any, sets: LabelSets) -> None:
+    """Warn if tokens of inputs or elements are floats that do not recur.
 
     Parameters
     ----------
+    X : list of inputs, or a numeric array
     sets : list of frozenset
         One set of sequences per sample.
     """
+    if not isinstance(X, np.ndarray) and all(isinstance(x, list | tuple) for x in X):
+        _warn_of_floats("inputs", X)
+    _warn_of_floats("elements of y", (chain.from_iterable(y) for y in sets))  # type: ignore[arg-type]  # of sequences
+
+
+def _warn_of_floats(name: str, samples: Iterable[Iterable[Any]]) -> None:
+    """Warn if most tokens of these samples are floats that only one sample has."""
     counts: Counter[Any] = Counter()
-    for elements in sets:
-        tokens = {t for element in elements for t in element}  # type: ignore[attr-defined]  # a sequence
+    for sample in samples:
+        tokens = list(sample)
         if not all(isinstance(token, float | np.floating) for token in tokens):
             return
-        counts.update(tokens)
+        counts.update(set(tokens))
     recurring = sum(count for count in counts.values() if count > 1)
     if 2 * recurring < counts.total():
         warn_user(
             SetlearnWarning(
-                f"the elements of y consist of numbers such as {next(iter(counts))!r}, most of "
-                "which occur in one sample only; each number is a token, and others than those "
-                "of training are not predicted; round the numbers, or write them as texts"
+                f"the {name} consist of numbers such as {next(iter(counts))!r}, most of which "
+                "occur in one sample only; each number is a token, and others than those of "
+                "training are not known; round the numbers, or write them as texts"
             )
         )
 

@@ -24,12 +24,12 @@ from setlearn.estimators.scorer_sources import ScorerSource
 from setlearn.estimators.sequence_parameters import (
     as_list,
     check_bounds,
-    check_elements,
     check_inputs,
     check_lengths,
     check_rule,
     learned_bounds,
     tokenisers_of,
+    warn_of_numbers,
 )
 from setlearn.estimators.sequence_predictor import SequencePredictor, check_targets
 from setlearn.estimators.sequence_problem import SequenceProblem
@@ -272,7 +272,7 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         check_same_length(len(X), len(sets))
         if len(X) == 0:
             raise DataError("there is no training data: X holds 0 samples; pass at least one")
-        check_elements(sets)
+        warn_of_numbers(X, sets)
         vocabulary = source.vocabulary
         if vocabulary is None:
             vocabulary = source.learned_vocabulary(X, sets, of_inputs, of_elements)

@@ -101,13 +101,16 @@ def _rows(prefix: str, branches: list[Branch], n_more: int) -> list[tuple[str, s
     near = [branch for branch in others[1:SHOWN_REJECTED] if branch.probability >= least]
     nearest = [one for one in others[:1] if one.probability >= VISIBLE or not chosen]
     shown = [*chosen, *nearest, *near]
-    n_more += len(branches) - len(shown)
+    hidden = [branch for branch in others if branch not in shown]
+    n_visible = sum(branch.probability >= VISIBLE for branch in hidden)
+    if all(branch.probability >= VISIBLE for branch in hidden if not branch.is_end):
+        n_visible += n_more  # which a trace does not hold; they may be nearly as probable
     rows = []
     for branch in shown:
         reason = _dead_end(branch) if branch.status == "followed" else branch.reason
         remark = f"{branch.status}: {reason}" if reason else branch.status
-        if n_more and branch is shown[-1]:
-            remark += f" ({n_more} more not kept)"
+        if n_visible and branch is shown[-1]:
+            remark += f" ({n_visible} more not kept)"
         figures = f"{branch.probability:.4f}", f"{branch.path:.4f}"
         rows.append((prefix, branch.choice, *figures, remark))
         prefix = ""  # once is enough
