@@ -11,7 +11,7 @@ from setlearn.errors import ConvergenceWarning, DataError, ParameterError, Trunc
 from setlearn.estimators.candidate_lists import probable_sequences
 from setlearn.estimators.mixture_scorer import MixtureScorer, doubt
 from setlearn.estimators.mixture_source import Mixture
-from setlearn.estimators.scorer_choice import SuitedScorer, _Judged, _Shape
+from setlearn.estimators.scorer_choice import SuitedScorer, _Shape
 from setlearn.generate import Bounds
 from setlearn.networks import Training, Transducer, Transformer
 from setlearn.rules import Threshold, TopK
@@ -331,9 +331,6 @@ def test_a_network_is_trained_for_few_samples_if_it_does_better_than_analogy():
         elements = rng.sample(["C", "Ca", "P", "O", "H", "Na", "Cl", "N", "S", "Fe"], 3)
         X.append("".join(element + rng.choice(["", "2", "3", "5"]) for element in elements))
         Y.append(set(elements))
-    judged = _Judged(0.95, 0.75, 1.0)
-    assert judged.is_good
-    assert not judged.is_sure
     training = Training(max_steps=150, verbose=False)
     model = SequenceSetGenerator(training=training, random_state=0).fit(X, Y)
     assert model.history_

@@ -19,7 +19,6 @@ from setlearn.networks.alignment import MOST_LEARNED, Pairs
 from setlearn.networks.reading_order import reading_order
 from setlearn.progress import say_before_progress
 from setlearn.scorers import AlignedTrees, AnalogyScorer, JointNgrams, Scorer
-from setlearn.scorers.base import TokenScorer
 from setlearn.sequence_inputs import is_numeric, learn_inputs
 from setlearn.trie import END
 
@@ -134,13 +133,9 @@ class SuitedScorer(ScorerSource):
         transformer = NewNetwork(network_named("transformer"))
         if is_numeric(problem.X):
             return transformer.fit(problem, split, rng)
-        analogy = judged = None
-        if len(problem.X) < FEW:
-            analogy = PassedScorer(AnalogyScorer()).fit(problem, split, rng)
-            judged = _Judged.on_held_out(analogy.judge, problem, split)
-            if judged is None or judged.is_sure:
-                why = "there are no held-out" if judged is None else "analogy does well on held-out"
-                return _alone(analogy, f"{why} samples", problem)
+        analogy = _Analogy.fit(problem, split, rng) if len(problem.X) < FEW else None
+        if analogy and analogy.is_sure:
+            return analogy.alone(problem.training)
         shape, is_small = _Shape.of(problem, rng), len(problem.X) < NOT_MANY
         transducer = NewNetwork(network_named("transducer"))
         if is_small:
@@ -148,22 +143,14 @@ class SuitedScorer(ScorerSource):
         elif not problem.vocabulary.n_stand_ins:
             transducer.recipe.set_params(members=WITHOUT_COPIES)
         networks = [transformer] * (not shape.is_in_order) + [transducer] * (not shape.is_short)
-        is_good = judged is not None and judged.is_good
+        is_good = analogy is not None and analogy.is_good
         network, f1, problem = _best(networks, problem, split, rng, always_tried=is_good)
-        if analogy and judged and is_good and f1 <= judged.f1:
-            return _alone(analogy, "analogy does better on held-out samples", problem)
+        if analogy and is_good and f1 <= analogy.f1:
+            return analogy.alone(problem.training)
         others: list[Any] = [AnalogyScorer()]
         if shape.is_in_order or is_small:
             others += [JointNgrams()] + [AlignedTrees()] * (len(problem.X) <= MOST_FOR_TREES)
         return Mixture([*map(PassedScorer, others), network]).fit(problem, split, rng)
-
-
-def _alone(analogy: FittedScorer, reason: str, problem: SequenceProblem) -> FittedScorer:
-    """Analogy without a network, and say why."""
-    say_before_progress(
-        f"{reason}, so no network is trained", verbose=problem.training.verbose is not False
-    )
-    return analogy
 
 
 def _best(
@@ -190,26 +177,28 @@ def _best(
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
-    """How well analogy alone does on held-out samples."""
+class _Analogy:
+    """Analogy, and how well it does on held-out samples by itself."""
 
-    f1: float
-    exact: float  # the share of sets that are exactly right
-    found: float  # the share of sequences that are listed at all
+    fitted: FittedScorer
+    n_judged: int
+    f1: float = 1.0
+    exact: float = 1.0  # the share of sets that are exactly right
+    found: float = 1.0  # the share of sequences that are listed at all
 
     @classmethod
-    def on_held_out(
-        cls, analogy: TokenScorer, problem: SequenceProblem, split: SampleSplit
-    ) -> Self | None:
-        """Judge it; None if no samples are held out."""
-        if len(split.held_out) == 0:
-            return None
+    def fit(cls, problem: SequenceProblem, split: SampleSplit, rng: np.random.RandomState) -> Self:
+        """Fit and judge it. With no held-out samples there is nothing to object to."""
+        fitted = PassedScorer(AnalogyScorer()).fit(problem, split, rng)
+        n_judged = len(split.held_out)
+        if n_judged == 0:
+            return cls(fitted, 0)
         X, trie = problem.part(split.held_out)
-        batches = analogy.batches(X, problem.bounds.together(problem.vocabulary.n_choices))
-        nodes, right = candidate_lists(analogy, batches, trie, problem.bounds)
-        f1, found = f1_of_lists(nodes, right), nodes.probabilities[right] > 0
-        share_found = float(found.mean()) if len(found) else 1.0
-        return cls(float(f1.mean()), float((f1 == 1).mean()), share_found)
+        batches = fitted.judge.batches(X, problem.bounds.together(problem.vocabulary.n_choices))
+        nodes, right = candidate_lists(fitted.judge, batches, trie, problem.bounds)
+        f1, is_found = f1_of_lists(nodes, right), nodes.probabilities[right] > 0
+        found = float(is_found.mean()) if len(is_found) else 1.0
+        return cls(fitted, n_judged, float(f1.mean()), float((f1 == 1).mean()), found)
 
     @property
     def is_good(self) -> bool:
@@ -220,6 +209,14 @@ class _Judged:
     def is_sure(self) -> bool:
         """Whether a network can hardly do better."""
         return self.is_good and self.exact >= NEARLY_ALL
+
+    def alone(self, training: Training) -> FittedScorer:
+        """The fitted scorer without a network; say why."""
+        why = "analogy does well on held-out" if self.n_judged else "there are no held-out"
+        say_before_progress(
+            f"{why} samples, so no network is trained", verbose=training.verbose is not False
+        )
+        return self.fitted
 
 
 @dataclass(frozen=True, slots=True)
