@@ -7,7 +7,7 @@ import torch
 from setlearn import SequenceSetGenerator
 from setlearn.networks import Training, Transducer
 from setlearn.networks.action_scorer import ADVANCE
-from setlearn.networks.lattice import written_tokens
+from setlearn.networks.action_trees import written_tokens
 from setlearn.networks.runtime import seeded
 from setlearn.networks.sequence_network import SequenceNetwork
 from setlearn.scorers.sequences import encode_inputs

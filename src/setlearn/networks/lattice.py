@@ -13,11 +13,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from setlearn.networks.action_scorer import ADVANCE, ActionScorer
-from setlearn.nodes import IntArray
+from setlearn.networks.action_scorer import ActionScorer
+from setlearn.networks.action_trees import written_tokens
 from setlearn.trie import Trie
 
-__all__ = ["Reached", "reached_positions", "written_tokens"]
+__all__ = ["Reached", "reached_positions"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,28 +91,3 @@ def _moved_on(started: Tensor, moves: Tensor) -> Tensor:
     for place in range(1, started.shape[1]):
         columns.append(started[:, place] + columns[-1] * moves[:, place - 1])
     return torch.stack(columns, dim=1)
-
-
-def written_tokens(trie: Trie) -> tuple[IntArray, IntArray]:
-    """What each node of a tree has written, and where it stands; ADVANCE moves on, if it occurs.
-
-    Returns
-    -------
-    position : array of int, shape (nodes,)
-    written : array of int, shape (nodes, longest)
-        The tokens, after zeros.
-    """
-    position = np.zeros(len(trie), dtype=np.intp)
-    count = np.zeros(len(trie), dtype=np.intp)
-    levels = trie.levels()[1:]
-    for level in levels:
-        above = trie.parent[level.nodes]
-        advances = level.token == ADVANCE
-        position[level.nodes] = position[above] + advances
-        count[level.nodes] = count[above] + ~advances
-    written = np.zeros((len(trie), max(int(count.max()), 1)), dtype=np.intp)
-    for level in levels:
-        above = written[trie.parent[level.nodes]]
-        moved = np.column_stack([above[:, 1:], level.token])
-        written[level.nodes] = np.where((level.token == ADVANCE)[:, None], above, moved)
-    return position, written

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from setlearn.networks.action_scorer import ADVANCE, ActionScorer
-from setlearn.networks.alignment import Pairs, align
-from setlearn.networks.lattice import reached_positions, written_tokens
+from setlearn.networks.action_trees import action_trie, written_tokens
+from setlearn.networks.lattice import reached_positions
 from setlearn.networks.recipe import Loss, NetworkRecipe
 from setlearn.networks.sequence_network import SequenceNetwork, State
 from setlearn.networks.windows import LONGEST_WHOLE, Windows
@@ -207,9 +207,6 @@ class TransducerNetwork(SequenceNetwork):
     ) -> Trie:
         """The trees of the actions that write the sequences.
 
-        An action writes a token, or is ADVANCE. The last one, ADVANCE at the last position, is the
-        end of the sequence.
-
         Parameters
         ----------
         inputs : Inputs
@@ -220,46 +217,7 @@ class TransducerNetwork(SequenceNetwork):
         -------
         Trie
         """
-        # A sample without sequences still has one way: to write nothing.
-        empty = np.setdiff1d(np.arange(len(inputs)), sequences.sample)
-        sample = np.concatenate([sequences.sample, empty])
-        length = np.concatenate([sequences.length, np.zeros(len(empty), np.intp)])
-        position = self._alignment(inputs, sample, length, sequences.tokens, rng)
-        n_advances = inputs.length[sample] + 1  # without the last
-        n_actions = n_advances + length
-        start = np.cumsum(n_actions) - n_actions
-        actions = np.full(int(n_actions.sum()), ADVANCE)
-        owner = np.repeat(np.arange(len(sample)), length)
-        number = np.arange(len(owner)) - (np.cumsum(length) - length)[owner]
-        actions[start[owner] + number + position] = sequences.tokens
-        order = np.argsort(sample, kind="stable")
-        by_sample = np.concatenate(
-            [actions[start[row] : start[row] + n_actions[row]] for row in order]
-        )
-        return Trie.of(Sequences(sample[order], n_actions[order], by_sample), len(inputs))
-
-    def _alignment(
-        self,
-        inputs: Inputs,
-        sample: IntArray,
-        length: IntArray,
-        tokens: IntArray,
-        rng: np.random.RandomState,
-    ) -> IntArray:
-        """The position where each token is written."""
-        values, n_values = inputs.take(sample)
-        copies = self.copies.cpu().numpy()
-        if values.ndim == 3:  # numbers have no tokens, so all positions look the same
-            values = np.zeros(values.shape[:2], dtype=np.intp)
-        n = len(copies)
-        source = np.pad(values.astype(np.intp), ((0, 0), (1, 1)), constant_values=n)
-        source[np.arange(len(source)), n_values + 1] = n + 1
-        inside = np.arange(int(length.max(initial=0))) < length[:, None]
-        target = np.zeros(inside.shape, dtype=np.intp)
-        target[inside] = tokens
-        spelled = np.concatenate([np.where(copies == END, -1, copies), [-1, -1]])
-        pairs = Pairs(source, n_values + 2, target, length)
-        return align(pairs, spelled, self.n_choices, rng)[inside]
+        return action_trie(inputs, sequences, self.copies.cpu().numpy(), self.n_choices, rng)
 
     def training_loss(self, memory: _Memory, trie: Trie, loss: Loss) -> Tensor:
         """The mean loss of the members on the nodes of trees of actions.
