@@ -86,7 +86,18 @@ class Pairs:
         )
 
     def sample(self, rows: IntArray, most_cells: int, rng: np.random.RandomState) -> IntArray:
-        """The given rows, or some of them if their tables have too many cells together."""
+        """The given rows, or some of them if their tables have too many cells together.
+
+        Parameters
+        ----------
+        rows : array of int
+        most_cells : int
+        rng : RandomState
+
+        Returns
+        -------
+        array of int
+        """
         cells = self.source_length * (self.target_length + 1)
         if cells[rows].sum() <= most_cells:
             return rows

@@ -312,7 +312,17 @@ class JoinedTextReader:
 
 
 def lacks_input(columns: Sequence[Column], row: Row) -> bool:
-    """Whether a row has no value in any of these columns."""
+    """Say whether a row has no value in any of these columns.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+    row : Row
+
+    Returns
+    -------
+    bool
+    """
     return all(cell.missing for column in columns for cell in column.cells([row]))
 
 
