@@ -268,18 +268,19 @@ class MixtureScorer(TokenScorer):
         lists = zip(scorer.candidates(X), stand_ins_of(X, vocabulary), strict=True)
         for k, (candidates, stand_ins) in enumerate(lists):
             n_choices = first_stand_in + len(stand_ins)
-            best_first = sorted(
-                (-p, y)
-                for y, p in candidates
-                if 0 < len(y) <= bounds.max_length and min(y) > END and max(y) < n_choices
+            writable = sorted(
+                (-p, y) for y, p in candidates if y and min(y) > END and max(y) < n_choices
             )
-            share = 0.0 if self.thorough else LEAST_SHARE
-            least = max(LEAST_FOLLOWED, -share * best_first[0][0] if best_first else 0.0)
+            best_first = [pair for pair in writable if len(pair[1]) <= bounds.max_length]
+            best = -best_first[0][0] if best_first else 0.0
+            least = max(LEAST_FOLLOWED, 0.0 if self.thorough else LEAST_SHARE * best)
             n_probable = bisect_right(best_first, -least, key=itemgetter(0))
             n_wanted = max(n_probable, KEPT_ANYWAY if self.thorough else 1)
             kept = best_first[: min(n_wanted, bounds.max_size)]
-            if len(kept) < n_probable:
-                truncated[k] = kept[-1][0] <= IMPROBABLE * kept[0][0]
+            # The best that there is no room for, or that is too long.
+            lost = [-p for p, y in writable if len(y) > bounds.max_length][:1]
+            lost += [-p for p, _ in best_first[len(kept) :][:1]]
+            truncated[k] = max(lost, default=0.0) >= max(least, IMPROBABLE * best)
             found.append({y: -p for p, y in kept})
         return found, truncated
 

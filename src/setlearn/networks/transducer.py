@@ -16,7 +16,7 @@ from setlearn.networks.action_trees import action_trie, written_tokens
 from setlearn.networks.lattice import reached_positions
 from setlearn.networks.recipe import Loss, NetworkRecipe
 from setlearn.networks.sequence_network import SequenceNetwork, State
-from setlearn.networks.windows import LONGEST_WHOLE, Windows
+from setlearn.networks.windows import Windows
 from setlearn.parameter_checks import check_share
 from setlearn.savable import savable
 from setlearn.trie import END, Sequences, Trie
@@ -248,7 +248,7 @@ class TransducerNetwork(SequenceNetwork):
     @property
     def longest_whole(self) -> int:
         """Longer inputs are read in windows, with the positions before and after them."""
-        return LONGEST_WHOLE - 2
+        return Windows.longest_whole() - 2
 
     def most_at_once(self, longest: int) -> int:
         """The longer, the fewer. There is a position before each input, and one after it."""

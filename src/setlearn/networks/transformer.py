@@ -38,7 +38,7 @@ from setlearn.networks.pointers import (
 from setlearn.networks.positions import MOST_POSITIONS, late_starts, position_numbers
 from setlearn.networks.recipe import Loss, NetworkRecipe
 from setlearn.networks.sequence_network import SequenceNetwork, State
-from setlearn.networks.windows import LONGEST_WHOLE, Windows
+from setlearn.networks.windows import Windows
 from setlearn.nodes import IntArray
 from setlearn.parameter_checks import check_share
 from setlearn.savable import savable
@@ -231,7 +231,7 @@ class TransformerNetwork(SequenceNetwork):
     @property
     def longest_whole(self) -> int:
         """Longer inputs are read in windows."""
-        return LONGEST_WHOLE
+        return Windows.longest_whole()
 
     def most_at_once(self, longest: int) -> int:
         """The longer, the fewer."""

@@ -8,16 +8,13 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-__all__ = ["LONGEST_WHOLE", "Windows"]
+__all__ = ["Windows"]
 
 MOST_PAIRS = 2_000_000
 """Pairs of positions that are compared together: 16 MB for each head in double precision."""
 
 WINDOW = 128
 """The positions of a block of a long input."""
-
-LONGEST_WHOLE = 3 * WINDOW
-"""The most positions of an input that is a single block."""
 
 ENDS = 32
 """So many positions at either end of a long input are seen from everywhere: questions and
@@ -47,9 +44,14 @@ class Windows:
     @classmethod
     def of(cls, n_positions: int) -> Windows:
         """The windows of inputs with so many positions, padding included."""
-        if n_positions <= LONGEST_WHOLE:
+        if n_positions <= cls.longest_whole():
             return cls(n_positions, n_positions, 1)
         return cls(n_positions, WINDOW, -(-n_positions // WINDOW))
+
+    @staticmethod
+    def longest_whole() -> int:
+        """The most positions of an input that is a single block."""
+        return 3 * WINDOW
 
     @property
     def most_at_once(self) -> int:
