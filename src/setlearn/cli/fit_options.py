@@ -80,8 +80,9 @@ class PlanningOptions:
         str | None,
         typer.Option(
             metavar="SPLIT",
-            help="For sequences: char, word or text, or a pair for inputs and elements such as "
-            "char,word. [by their spaces]",
+            help="For sequences: how texts are split into tokens: char (by characters), word (at "
+            "spaces) or text (words and punctuation); a pair such as char,word is for inputs and "
+            "elements. [by which words recur]",
         ),
     ] = None
 

@@ -174,7 +174,7 @@ class SequenceOptions(TaskOptions):
         list[str] | None,
         typer.Option(
             metavar="NAME[:SETTINGS]",
-            help="For sequences: the network that scores them: {networks}; with settings as in "
+            help="For sequences: the network or other scorer: {networks}; with settings as in "
             "transducer:window=2; repeated for a mixture. [a mixture that suits the data]",
             autocompletion=complete_networks,
         ),

@@ -16,7 +16,7 @@ from setlearn.trie import END, Sequences
 
 __all__ = ["HiddenTokens", "share_with_rare_tokens"]
 
-LEAST_SHARE, LARGEST_SHARE = 0.05, 0.5
+LEAST_COPIES, MOST_COPIES = 0.05, 0.5
 """The least and the largest number of copies, as a share of the number of training samples."""
 
 ENOUGH_COPIES = 64
@@ -68,9 +68,9 @@ class HiddenTokens:
             Those given, and then those of the copies.
         """
         first_stand_in = len(self.copies) - self.n_stand_ins
-        share = max(share_with_rare_tokens(inputs.part(samples), first_stand_in), LEAST_SHARE)
+        share = max(share_with_rare_tokens(inputs.part(samples), first_stand_in), LEAST_COPIES)
         wanted = max(share * len(samples), ENOUGH_COPIES)
-        n_copies = int(np.ceil(min(wanted, LARGEST_SHARE * len(samples))))
+        n_copies = int(np.ceil(min(wanted, MOST_COPIES * len(samples))))
         starts = np.searchsorted(sequences.sample, np.arange(len(inputs) + 1))
         token_start = np.concatenate([[0], np.cumsum(sequences.length)])
         input_start = np.concatenate([[0], np.cumsum(inputs.length)])

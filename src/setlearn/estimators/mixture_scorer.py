@@ -15,7 +15,7 @@ from setlearn.copied_tokens import stand_ins_of
 from setlearn.estimators.candidate_lists import probable_sequences
 from setlearn.generate import MOST_SCORES, Bounds, Generated
 from setlearn.nodes import BoolArray, ExampleSets, FloatArray, IntArray, Step
-from setlearn.rules.finished_sequences import LEAST_FOLLOWED, LEAST_SHARE
+from setlearn.rules.finished_sequences import LEAST_FOLLOWED, LEAST_OF_FINISHED
 from setlearn.savable import savable
 from setlearn.scorers.base import MOST_IN_A_BATCH, TokenScorer
 from setlearn.scorers.candidates import CandidateTrees
@@ -273,7 +273,7 @@ class MixtureScorer(TokenScorer):
             )
             best_first = [pair for pair in writable if len(pair[1]) <= bounds.max_length]
             best = -best_first[0][0] if best_first else 0.0
-            least = max(LEAST_FOLLOWED, 0.0 if self.thorough else LEAST_SHARE * best)
+            least = max(LEAST_FOLLOWED, 0.0 if self.thorough else LEAST_OF_FINISHED * best)
             n_probable = bisect_right(best_first, -least, key=itemgetter(0))
             n_wanted = max(n_probable, KEPT_ANYWAY if self.thorough else 1)
             kept = best_first[: min(n_wanted, bounds.max_size)]

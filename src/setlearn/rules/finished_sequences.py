@@ -10,12 +10,12 @@ from setlearn.nodes import BoolArray, FloatArray, IntArray, Nodes, best_of_each_
 from setlearn.rules.base import Rule
 from setlearn.trie import END
 
-__all__ = ["LEAST_FOLLOWED", "LEAST_SHARE", "ChoosesSequences"]
+__all__ = ["LEAST_FOLLOWED", "LEAST_OF_FINISHED", "ChoosesSequences"]
 
 LEAST_FOLLOWED = 1e-3
 """Prefixes with a lower probability are not followed."""
 
-LEAST_SHARE = 0.02
+LEAST_OF_FINISHED = 0.02
 """Prefixes whose probability is a smaller share of the best finished sequence's are not followed:
 no rule would keep a sequence that is fifty times less probable than another."""
 
@@ -35,7 +35,7 @@ class ChoosesSequences(Rule):
     @property
     def least_share(self) -> float:
         """The least share of the best sequence's probability that is followed."""
-        return LEAST_SHARE
+        return LEAST_OF_FINISHED
 
     def grow(self, nodes: Nodes) -> BoolArray:
         """Follow all probable choices, and at each length the best end and the best other choice.

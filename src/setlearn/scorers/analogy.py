@@ -47,9 +47,9 @@ MOST_HELD_OUT = 1600
 
 DECIMALS = 10
 
-LEAST_SHARE, MOST_IMPROBABLE = 1e-3, 10
-"""Candidates that are so many times less probable than the best one are left out, unless an input
-has fewer than this number."""
+LEAST_OF_BEST, MOST_IMPROBABLE = 1e-3, 10
+"""Candidates whose probability is a smaller share of the best one's are left out, unless they are
+among this number of best candidates."""
 
 LEAST_SAMPLES = 8
 """With fewer samples the weights are not learned."""
@@ -345,7 +345,7 @@ def _probable(sample: IntArray, probability: FloatArray) -> IntArray:
     owner, sorted_p = sample[order], probability[order]
     first = np.searchsorted(owner, owner)  # where the candidates of each one's sample begin
     kept = (np.arange(len(order)) - first < MOST_IMPROBABLE) | (
-        sorted_p >= LEAST_SHARE * sorted_p[first]
+        sorted_p >= LEAST_OF_BEST * sorted_p[first]
     )
     return order[kept]
 

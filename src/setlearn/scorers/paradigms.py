@@ -20,7 +20,7 @@ from setlearn.scorers.input_keys import Keys, find, known_levels
 
 __all__ = ["Paradigms"]
 
-LEAST_SHARE, MOST_WHOLE = 1e-3, 32
+LEAST_EXAMPLE, MOST_WHOLE = 1e-3, 32
 """Paradigms with a smaller share, or after so many others, are no examples for an input."""
 
 MOST_PARADIGMS = 1024
@@ -129,7 +129,7 @@ class Paradigms:
             given[row[k]][int(place[k])] = k
         best = np.argsort(-share, axis=1, kind="stable")[:, :MOST_WHOLE]
         for number, paradigms in enumerate(best):
-            for paradigm in paradigms[share[number, paradigms] >= LEAST_SHARE]:
+            for paradigm in paradigms[share[number, paradigms] >= LEAST_EXAMPLE]:
                 own = self.has.indices[self.has.indptr[paradigm] : self.has.indptr[paradigm + 1]]
                 places = [given[number][step] for step in own.tolist()]
                 yield number, places, float(share[number, paradigm])
