@@ -114,7 +114,7 @@ def test_analogy_may_be_dropped_from_a_mixture():
     known = dict(zip(STEMS, map(either, STEMS), strict=True))
 
     class Knows(AnalogyScorer):
-        example_sets = property()  # which it does not have
+        example_sets = listing = property()  # which it does not have
 
         def candidates(self, X):
             tokens = {token: k for k, token in enumerate(self.vocabulary_.tokens, 1)}

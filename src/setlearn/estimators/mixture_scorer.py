@@ -18,7 +18,7 @@ from setlearn.nodes import BoolArray, ExampleSets, FloatArray, IntArray, Step
 from setlearn.rules.finished_sequences import LEAST_FOLLOWED, LEAST_OF_FINISHED
 from setlearn.savable import savable
 from setlearn.scorers.base import MOST_IN_A_BATCH, TokenScorer
-from setlearn.scorers.candidates import CandidateTrees
+from setlearn.scorers.candidates import Candidate, CandidateTrees, Listing
 from setlearn.scorers.log_odds_pool import LogOddsPool, useful_pool
 from setlearn.trie import END, Sequences, Trie
 from setlearn.vocabulary import Vocabulary
@@ -141,19 +141,28 @@ class MixtureScorer(TokenScorer):
 
     def start(self, X: Any) -> Step:
         """List and score the candidates of a batch, and score its roots by them."""
-        return self._started(X)[0]
+        return self._started(X, self.scorers[0].listing(X))[0]
 
     def start_with_examples(self, X: Any) -> Step:
         """Add whole sets of the samples for which all scorers are asked."""
-        step, asked = self._started(X)
+        first = self.scorers[0]
+        listing = first.listing(X)
+        step, asked = self._started(X, listing)
+        if first.gives_examples:
+            of_asked = listing.example_sets(asked)
+        else:
+            of_asked = self.example_sets(_safe_indexing(X, asked))
         sets: list[ExampleSets] = [{} for _ in range(len(X))]
-        for k, of_sample in zip(asked, self.example_sets(_safe_indexing(X, asked)), strict=True):
+        for k, of_sample in zip(asked, of_asked, strict=True):
             sets[k] = of_sample
         return replace(step, example_sets=sets)
 
-    def _started(self, X: Any) -> tuple[Step, IntArray]:
-        """The first step, and the samples for which all scorers were asked."""
-        found, truncated = self._found(self.scorers[0], X)
+    def _started(self, X: Any, listing: Listing) -> tuple[Step, IntArray]:
+        """The first step, and the samples for which all scorers were asked.
+
+        ``listing`` is that of the first scorer.
+        """
+        found, truncated = self._found(self.scorers[0], X, listing.candidates)
         asked = np.arange(len(X))
         if self.sure:
             sample = np.repeat(asked, [len(by_first) for by_first in found])
@@ -245,10 +254,15 @@ class MixtureScorer(TokenScorer):
         """How many samples are listed together."""
         return self.bounds.together(self.vocabulary.n_choices)
 
-    def _found(self, scorer: TokenScorer, X: Any) -> tuple[list[Found], BoolArray]:
-        """The sequences that a scorer finds probable for each input; whether it was cut off."""
+    def _found(
+        self, scorer: TokenScorer, X: Any, listed: list[list[Candidate]] | None = None
+    ) -> tuple[list[Found], BoolArray]:
+        """The sequences that a scorer finds probable for each input; whether it was cut off.
+
+        ``listed`` is what a scorer lists that lists all, if that is known.
+        """
         if scorer.lists_all:
-            return self._probable_candidates(scorer, X)
+            return self._probable_candidates(scorer.candidates(X) if listed is None else listed, X)
         found: list[Found] = [{} for _ in range(len(X))]
         truncated = np.zeros(len(X), dtype=bool)
         for samples, inputs in scorer.batches(X, self._together):
@@ -260,12 +274,14 @@ class MixtureScorer(TokenScorer):
                 found[samples[sample]][tokens] = p
         return found, truncated
 
-    def _probable_candidates(self, scorer: TokenScorer, X: Any) -> tuple[list[Found], BoolArray]:
-        """What a scorer lists for each input, without growing it; whether lists are cut off."""
+    def _probable_candidates(
+        self, listed: list[list[Candidate]], X: Any
+    ) -> tuple[list[Found], BoolArray]:
+        """What is probable of a list for each input, without growing it; whether it is cut off."""
         bounds, vocabulary = self.bounds, self.vocabulary
         first_stand_in = vocabulary.n_choices - vocabulary.n_stand_ins
         found, truncated = [], np.zeros(len(X), dtype=bool)
-        lists = zip(scorer.candidates(X), stand_ins_of(X, vocabulary), strict=True)
+        lists = zip(listed, stand_ins_of(X, vocabulary), strict=True)
         for k, (candidates, stand_ins) in enumerate(lists):
             n_choices = first_stand_in + len(stand_ins)
             writable = sorted(

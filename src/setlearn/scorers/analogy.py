@@ -18,8 +18,8 @@ from setlearn.parameter_checks import check_count
 from setlearn.savable import savable
 from setlearn.scorers.analogy_evidence import Evidence, Samples
 from setlearn.scorers.applied_operations import Applied, Made
-from setlearn.scorers.candidates import Candidate
-from setlearn.scorers.edit_operations import Add, Layout, Numbers, Operation
+from setlearn.scorers.candidates import Candidate, Listing
+from setlearn.scorers.edit_operations import Add, EditedInput, Edits, Layout, Numbers, Operation
 from setlearn.scorers.evidence_weights import learned_weights
 from setlearn.scorers.input_keys import InputKeys, describe, drop_key, vowels_of
 from setlearn.scorers.listing import ListingScorer
@@ -146,18 +146,7 @@ class AnalogyScorer(ListingScorer):
 
     def candidates(self, X: Any) -> list[list[Candidate]]:
         """List the results of operations on each input."""
-        inputs = self._numbered(self._token_lists(X))
-        found: list[list[Candidate]] = [[] for _ in inputs]
-        for samples, sequences, features in self._gathered(
-            self.evidence_, inputs, self._keys(inputs)
-        ):
-            logit = (features * self.weights_[:-1]).sum(axis=1) + self.weights_[-1]
-            probability = expit(logit).round(DECIMALS)
-            kept = _probable(samples, probability)
-            columns = (kept.tolist(), samples[kept].tolist(), probability[kept].tolist())
-            for k, sample, p in zip(*columns, strict=True):
-                found[sample].append((sequences[k], p))
-        return found
+        return self.listing(X).candidates
 
     def example_sets(self, X: Any) -> list[ExampleSets]:
         """List whole sets that each input may have, by what similar training samples have.
@@ -173,15 +162,46 @@ class AnalogyScorer(ListingScorer):
         -------
         list of ExampleSets
         """
-        inputs = self._numbered(self._token_lists(X))
-        sets: list[dict[frozenset[Numbers], float]] = [{} for _ in inputs]
-        for first, keys, _, applied in self._applied(self.evidence_, inputs, self._keys(inputs)):
-            for row, candidates, share in self.evidence_.whole_sets(keys, applied):
-                # The empty sequence stands for the empty set.
-                elements = frozenset(sequence for sequence in candidates if sequence)
-                of_input = sets[first + row]
-                of_input[elements] = of_input.get(elements, 0.0) + share
-        return list(sets)
+        return self.listing(X).example_sets(np.arange(len(X)))
+
+    def listing(self, X: Any) -> Listing:
+        """Apply operations to inputs, for candidates and for whole sets.
+
+        Parameters
+        ----------
+        X : list of strings or of token lists
+
+        Returns
+        -------
+        Listing
+        """
+        evidence, inputs = self.evidence_, self._numbered(self._token_lists(X))
+        found: list[list[Candidate]] = [[] for _ in inputs]
+        batches = []
+        for first, keys, scores, applied in self._applied(evidence, inputs, self._keys(inputs)):
+            batches.append((first, keys, applied))
+            features = evidence.features(keys, scores, applied)
+            logit = (features * self.weights_[:-1]).sum(axis=1) + self.weights_[-1]
+            probability = expit(logit).round(DECIMALS)
+            samples = first + applied.row[applied.first]
+            kept = _probable(samples, probability)
+            columns = (kept.tolist(), samples[kept].tolist(), probability[kept].tolist())
+            for k, sample, p in zip(*columns, strict=True):
+                found[sample].append((applied.candidates[k], p))
+
+        def example_sets(places: IntArray) -> list[ExampleSets]:
+            sets: list[dict[frozenset[Numbers], float]] = [{} for _ in inputs]
+            for first, keys, applied in batches:
+                rows = np.unique(places[(places >= first) & (places < first + len(keys))]) - first
+                own = applied.of_rows(rows)
+                for k, candidates, share in evidence.whole_sets([keys[r] for r in rows], own):
+                    # The empty sequence stands for the empty set.
+                    elements = frozenset(sequence for sequence in candidates if sequence)
+                    of_input = sets[first + rows[k]]
+                    of_input[elements] = of_input.get(elements, 0.0) + share
+            return [sets[place] for place in places]
+
+        return Listing(found, example_sets)
 
     def _check_parameters(self) -> None:
         if self.max_candidates is not None:
@@ -243,10 +263,11 @@ class AnalogyScorer(ListingScorer):
     def _samples(self, inputs: list[Numbers], labels: sparse.csr_array) -> Samples:
         """Training samples with all that evidence is computed from."""
         drops, paradigms = [], []
+        edits = Edits(self.operations_, self.layout_)
         for row, x in enumerate(inputs):
             used = sorted(labels.indices[labels.indptr[row] : labels.indptr[row + 1]].tolist())
-            edited = self.layout_.on(x)
-            made = [(k, edited.apply(self.operations_[k])) for k in used]
+            edited = edits.on(x)
+            made = [(k, edited.apply(k)) for k in used]
             keys = [(r[0], drop_key(k, r[1])) for k, r in made if r is not None]
             drops.append(array("Q", (key for _, key in keys)))
             # Of several operations that explain an element, the most frequent one comes first.
@@ -274,24 +295,13 @@ class AnalogyScorer(ListingScorer):
         for train, test in _folds(samples.inputs, rng):
             evidence = Evidence.fit(samples.take(train), self.smoothing, self.penalty, rng)
             inputs, keys = [samples.inputs[i] for i in test], [samples.keys[i] for i in test]
-            for rows, sequences, values in self._gathered(evidence, inputs, keys):
-                features.append(values)
-                owner.append(test[rows])
-                for sample, y in zip(owner[-1].tolist(), sequences, strict=True):
+            for first, of_batch, scores, applied in self._applied(evidence, inputs, keys):
+                features.append(evidence.features(of_batch, scores, applied))
+                owner.append(test[first + applied.row[applied.first]])
+                for sample, y in zip(owner[-1].tolist(), applied.candidates, strict=True):
                     right.append(y in sets[sample] if y else not sets[sample])
         is_right = np.array(right, dtype=bool)
         return learned_weights(np.concatenate(features), is_right, np.concatenate(owner), usual)
-
-    def _gathered(
-        self, evidence: Evidence, inputs: Sequence[Numbers], keys: Sequence[InputKeys]
-    ) -> Iterator[tuple[IntArray, list[Numbers], FloatArray]]:
-        """Batch by batch: candidates of inputs, and the evidence for them.
-
-        Yields the numbers of the inputs, the candidates, and an array (n_candidates, n_kinds).
-        """
-        for first, of_batch, scores, applied in self._applied(evidence, inputs, keys):
-            samples = first + applied.row[applied.first]
-            yield samples, applied.candidates, evidence.features(of_batch, scores, applied)
 
     def _applied(
         self, evidence: Evidence, inputs: Sequence[Numbers], keys: Sequence[InputKeys]
@@ -303,20 +313,20 @@ class AnalogyScorer(ListingScorer):
         """
         most = self.max_candidates or max(PER_ELEMENT * self.largest_, LEAST_CANDIDATES)
         size = max(SCORES_TOGETHER // max(len(self.operations_), 1), BATCH)
+        edits = Edits(self.operations_, self.layout_)
         for first in range(0, len(inputs), size):
             batch, of_batch = inputs[first : first + size], keys[first : first + size]
             scores = evidence.score(batch, of_batch)
             best = np.argsort(-evidence.rough(scores), axis=1, kind="stable")[:, : 2 * most]
-            made = [self._made(row, x, most) for row, x in zip(best, batch, strict=True)]
+            made = [self._made(row, edits.on(x), most) for row, x in zip(best, batch, strict=True)]
             if any(made):
                 yield first, of_batch, scores, Applied.of(made)
 
-    def _made(self, operations: IntArray, x: Numbers, most: int) -> Made:
+    def _made(self, operations: IntArray, edited: EditedInput, most: int) -> Made:
         """The results of operations, each with the operations that lead to it, the best first."""
         made: Made = {}
-        edited = self.layout_.on(x)
         for index in operations.tolist():
-            result = edited.apply(self.operations_[index])
+            result = edited.apply(index)
             if result is None:
                 continue
             sequence, dropped = result

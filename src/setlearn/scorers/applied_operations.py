@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
@@ -45,16 +47,41 @@ class Applied:
         """
         groups = [group for of_input in made for group in of_input.values()]
         size = np.array([len(group) for group in groups], dtype=np.intp)
-        row = [k for k, of_input in enumerate(made) for group in of_input.values() for _ in group]
-        pairs = [pair for group in groups for pair in group]
-        key = {pair: drop_key(*pair) for pair in set(pairs)}  # most occur many times
+        n_groups = [len(of_input) for of_input in made]
+        row = np.repeat(np.repeat(np.arange(len(made)), n_groups), size)
+        pairs = list(chain.from_iterable(groups))
+        key = cache(drop_key)  # most pairs occur many times
         return cls(
-            [candidate for of_input in made for candidate in of_input],
+            list(chain.from_iterable(made)),
             np.cumsum(size) - size,
-            np.array(row, dtype=np.intp),
+            row,
             np.array([index for index, _ in pairs], dtype=np.intp),
-            np.array([key[pair] for pair in pairs], dtype=np.uint64),
+            np.array([key(*pair) for pair in pairs], dtype=np.uint64),
             np.array([dropped is None for _, dropped in pairs], dtype=bool),
+        )
+
+    def of_rows(self, rows: IntArray) -> Applied:
+        """Only what was applied to some of the inputs, which are numbered anew.
+
+        Parameters
+        ----------
+        rows : array of int
+            Ascending.
+
+        Returns
+        -------
+        Applied
+        """
+        wanted = np.isin(self.row, rows)
+        has_wanted = wanted[self.first]
+        place = np.cumsum(wanted) - 1
+        return Applied(
+            [self.candidates[k] for k in np.flatnonzero(has_wanted).tolist()],
+            place[self.first[has_wanted]],
+            np.searchsorted(rows, self.row[wanted]),
+            self.operation[wanted],
+            self.key[wanted],
+            self.is_constant[wanted],
         )
 
     def result_of(self, place: int) -> Numbers:

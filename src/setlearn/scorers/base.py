@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from setlearn.nodes import ExampleSets, IntArray, Nodes, Step, joined_nodes
-from setlearn.scorers.candidates import Candidate
+from setlearn.scorers.candidates import Candidate, Listing
 from setlearn.trie import Trie
 from setlearn.vocabulary import Vocabulary
 
@@ -43,6 +44,10 @@ class Scorer(Protocol):
     ``example_sets(X)``
         Lists whole sets that each input may have, as `setlearn.nodes.ExampleSets`.
         ``ExpectedF(joint=True)`` takes from them which sequences occur together.
+    ``listing(X)``
+        Returns both of them as a `setlearn.scorers.candidates.Listing`, for scorers that compute
+        them from the same things. A mixture then asks for neither of them alone: it wants whole
+        sets only for some of the inputs.
     ``copies_tokens``
         True if the scorer copies tokens of its input, also those that training has not seen. If
         training data show that tokens are copied, the vocabulary passed to ``bind`` then has
@@ -191,6 +196,12 @@ class TokenScorer(ABC):
     def example_sets(self, X: Any) -> list[ExampleSets]:
         """Whole sets that each input of a batch may have; none unless it ``gives_examples``."""
         return [{} for _ in range(len(X))]
+
+    def listing(self, X: Any) -> Listing:
+        """The candidates of a batch, and whole sets for those inputs that want them."""
+        return Listing(
+            self.candidates(X), lambda places: self.example_sets(_safe_indexing(X, places))
+        )
 
     def start_with_examples(self, X: Any) -> Step:
         """Score the roots, and add whole sets to the step."""

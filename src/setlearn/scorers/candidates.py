@@ -6,21 +6,30 @@ candidates of an input is scored so that rules, traces and mixtures treat it lik
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from setlearn.nodes import FloatArray, IntArray, Nodes, Step
+from setlearn.nodes import ExampleSets, FloatArray, IntArray, Nodes, Step
 from setlearn.trie import END, Sequences, concatenated_ranges
 
-__all__ = ["Candidate", "CandidateTrees"]
+__all__ = ["Candidate", "CandidateTrees", "Listing"]
 
 Candidate: TypeAlias = tuple[tuple[int, ...], float]
 """The choices of a sequence without the end symbol, and its probability to be in the set.
 
 The empty sequence stands for the empty set."""
+
+
+class Listing(NamedTuple):
+    """What a scorer lists for a batch of inputs."""
+
+    candidates: list[list[Candidate]]
+    example_sets: Callable[[IntArray], list[ExampleSets]]
+    """Lists whole sets for the inputs at these places of the batch."""
+
 
 LEAST = 1e-300
 """What a probability is divided by at least."""

@@ -7,7 +7,8 @@ that copies nothing is a constant. The empty operation stands for the empty set.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from setlearn.savable import savable
@@ -23,6 +24,7 @@ __all__ = [
     "Anchor",
     "Copy",
     "EditedInput",
+    "Edits",
     "Layout",
     "Numbers",
     "Operation",
@@ -111,25 +113,53 @@ class Layout:
         """First and last position of that part; all of an input that does not have this layout."""
         return Copy(self.left, self.right).span(x) or (0, len(x))
 
+
+class Edits:
+    """Operations, ready to be applied to many inputs.
+
+    Many operations copy the same parts, so these are numbered: what one of them copies from an
+    input is looked up for the others.
+
+    Parameters
+    ----------
+    operations : sequence of Operation
+    layout : Layout
+    """
+
+    def __init__(self, operations: Sequence[Operation], layout: Layout) -> None:
+        number: dict[Copy, int] = {}
+        self.programs: list[tuple[Numbers | int, ...]] = [
+            tuple(
+                part.tokens if isinstance(part, Add) else number.setdefault(part, len(number))
+                for part in operation
+            )
+            for operation in operations
+        ]
+        """For each operation the tokens that it adds, and the numbers of what it copies."""
+        self.copies = list(number)
+        self.layout = layout
+
     def on(self, x: Numbers) -> EditedInput:
-        """An input of this layout, ready for operations."""
-        return EditedInput(x, self.stem(x))
+        """An input to which the operations are applied."""
+        return EditedInput(self, x, self.layout.stem(x), [None] * len(self.copies))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class EditedInput:
     """An input to which operations are applied. It remembers what they copy."""
 
+    edits: Edits
     x: Numbers
     stem: Span
-    found: dict[Copy, _Copied | None] = field(default_factory=dict)
+    copied: list[_Copied | None]  # None also if it was not looked for yet
 
-    def apply(self, operation: Operation) -> tuple[Numbers, Numbers | None] | None:
+    def apply(self, operation: int) -> tuple[Numbers, Numbers | None] | None:
         """Apply an operation.
 
         Parameters
         ----------
-        operation : Operation
+        operation : int
+            Its number among the operations.
 
         Returns
         -------
@@ -139,24 +169,24 @@ class EditedInput:
         """
         made: Numbers = ()
         copies: list[_Copied] = []
-        for part in operation:
-            if isinstance(part, Add):
-                made += part.tokens
+        for part in self.edits.programs[operation]:
+            if isinstance(part, tuple):
+                made += part
                 continue
-            copied = self.found.get(part)  # None also if it was not looked for yet
+            copied = self.copied[part] or self._copy(part)
             if copied is None:
-                copied = self.found[part] = self._copied(part)
-                if copied is None:
-                    return None
+                return None
             made += copied.tokens
             copies.append(copied)
         if len(copies) == 1:
             return made, copies[0].dropped
         return made, self._dropped([copied.span for copied in copies]) if copies else None
 
-    def _copied(self, part: Copy) -> _Copied | None:
-        span = part.span(self.x)
-        return span and _Copied(span, self.x[slice(*span)], self._dropped([span]))
+    def _copy(self, part: int) -> _Copied | None:
+        span = self.edits.copies[part].span(self.x)
+        if span is not None:
+            self.copied[part] = _Copied(span, self.x[span[0] : span[1]], self._dropped([span]))
+        return self.copied[part]
 
     def _dropped(self, spans: list[Span]) -> Numbers:
         """The tokens of the stem that lie in none of the spans."""

@@ -13,7 +13,7 @@ from setlearn.errors import DataError
 from setlearn.nodes import BoolArray, ExampleSets, FloatArray, IntArray, Nodes, Step
 from setlearn.savable import savable
 from setlearn.scorers.base import MOST_IN_A_BATCH, Scorer, TokenScorer
-from setlearn.scorers.candidates import Candidate
+from setlearn.scorers.candidates import Candidate, Listing
 from setlearn.sequence_lists import check_example_sets
 from setlearn.vocabulary import Vocabulary
 
@@ -88,7 +88,10 @@ class InjectedScorer(TokenScorer):
         """Those of the scorer, checked."""
         if not self.lists_all:
             return super().candidates(X)
-        lists: list[list[Candidate]] = self.scorer.candidates(X)  # type: ignore[attr-defined]  # it has
+        lists = self.scorer.candidates(X)  # type: ignore[attr-defined]  # it has: see above
+        return self._checked_candidates(lists, X)
+
+    def _checked_candidates(self, lists: list[list[Candidate]], X: Any) -> list[list[Candidate]]:
         if len(lists) != len(X):
             raise DataError(
                 f"{type(self.scorer).__name__}.candidates must return one list per input, got "
@@ -108,8 +111,21 @@ class InjectedScorer(TokenScorer):
         if not self.gives_examples:
             return super().example_sets(X)
         sets = self.scorer.example_sets(X)  # type: ignore[attr-defined]  # it has: see above
-        check_example_sets(sets, len(X), type(self.scorer).__name__)
+        return self._checked_sets(sets, len(X))
+
+    def _checked_sets(self, sets: Any, n_inputs: int) -> list[ExampleSets]:
+        check_example_sets(sets, n_inputs, type(self.scorer).__name__)
         return list(sets)
+
+    def listing(self, X: Any) -> Listing:
+        """That of the scorer, checked."""
+        if not hasattr(self.scorer, "listing"):
+            return super().listing(X)
+        listing = self.scorer.listing(X)
+        return Listing(
+            self._checked_candidates(listing.candidates, X),
+            lambda places: self._checked_sets(listing.example_sets(places), len(places)),
+        )
 
     def batches(self, X: Any, most: int = MOST_IN_A_BATCH) -> Iterator[tuple[IntArray, Any]]:
         """Slices of X, with as many features as in training."""

@@ -186,14 +186,13 @@ def known_levels(
             yield level, long_enough[known], place[known]
 
 
-def _mixed(key: int, number: int) -> int:
-    """A hash of a hash and a further number; the same on every machine."""
-    key = ((key ^ (number & BITS)) * 0x9E3779B97F4A7C15 + 0xD1B54A32D192ED03) & BITS
-    return key ^ (key >> 29)
+def _mixed(key: int, *numbers: int) -> int:
+    """A hash of a hash and further numbers; the same on every machine."""
+    for number in numbers:
+        key = ((key ^ (number & BITS)) * 0x9E3779B97F4A7C15 + 0xD1B54A32D192ED03) & BITS
+        key ^= key >> 29
+    return key
 
 
 def _hash(kind: int, numbers: Iterable[int]) -> int:
-    key = _mixed(0, kind)
-    for number in numbers:
-        key = _mixed(key, number)
-    return key
+    return _mixed(0, kind, *numbers)
