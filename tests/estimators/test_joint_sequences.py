@@ -37,6 +37,14 @@ def test_the_sets_of_similar_samples_are_applied_to_the_input(joint):
     assert sum(spelled.values()) == pytest.approx(1)
 
 
+@pytest.mark.parametrize("places", [[], [3], [0, 2, 5], [4, 1, 4]], ids=repr)
+def test_a_listing_has_the_sets_of_the_inputs_that_want_them(joint, places):
+    listing = joint.scorer_.listing(TESTS[:6])
+    assert listing.candidates == joint.scorer_.candidates(TESTS[:6])
+    wanted = joint.scorer_.example_sets([TESTS[k] for k in places]) if places else []
+    assert listing.example_sets(np.array(places, dtype=np.intp)) == wanted
+
+
 def has_no_halves(x, predicted):
     return all(
         (x + short in predicted) == (x + long in predicted)

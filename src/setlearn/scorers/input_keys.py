@@ -178,7 +178,7 @@ def known_levels(
     places : array of int
         Where it is among the known ones.
     """
-    for level in range(max(map(len, chains))):
+    for level in range(max(map(len, chains), default=0)):
         long_enough = np.array([i for i, chain in enumerate(chains) if len(chain) > level])
         wanted = np.array([chains[i][level] for i in long_enough], dtype=np.uint64)
         place, known = find(keys, wanted)
