@@ -6,9 +6,8 @@ from scipy import sparse
 from sklearn.base import clone
 
 from setlearn.errors import DataError, NotFittedError, ParameterError
-from setlearn.networks import Training
 from setlearn.nodes import Examples, Nodes
-from setlearn.rules import Auto, ExpectedF, LambdaSet, Margin, Threshold, TopK
+from setlearn.rules import Auto, ExpectedF, Margin, Threshold, TopK
 
 SCORES = np.random.default_rng(0).uniform(size=(120, 4))
 NODES, RIGHT = Nodes.roots(SCORES), SCORES > 0.4
@@ -52,15 +51,22 @@ def test_the_same_seed_gives_the_same_scores():
     assert Auto(random_state=1).get_params() == clone(Auto(random_state=1)).get_params()
 
 
-def test_a_joint_is_tried_where_there_are_examples_and_a_network_where_there_are_rows():
-    assert "ExpectedF(joint=True)" not in Auto(random_state=0).fit(NODES, RIGHT).scores_
+def test_a_joint_is_tried_where_there_are_examples():
+    joint = "ExpectedF(joint=True, min_size=None)"
+    assert joint not in Auto(random_state=0).fit(NODES, RIGHT).scores_
     weights = sparse.csr_array(np.eye(120))
     examples = Examples(sparse.csr_array(RIGHT), weights)
     nodes = Nodes(NODES.sample, NODES.depth, SCORES, examples=examples)
-    assert "ExpectedF(joint=True)" in Auto(random_state=0).fit(nodes, RIGHT).scores_
-    many = np.random.default_rng(1).uniform(size=(300, 3))
-    scores = Auto(random_state=0).fit(Nodes.roots(many), many > 0.5).scores_
-    assert repr(LambdaSet(cut="tuned", training=Training(max_steps=500))) in scores
+    assert joint in Auto(random_state=0).fit(nodes, RIGHT).scores_
+
+
+def test_all_candidates_learn_that_no_set_is_empty():
+    """The best choice is right even where all scores are low."""
+    scores = np.random.default_rng(1).uniform(0.01, 0.3, size=(200, 5))
+    right = scores == scores.max(axis=1, keepdims=True)
+    rule = Auto(random_state=0).fit(Nodes.roots(scores), right)
+    assert min(score.mean for score in rule.scores_.values()) > 0.3
+    assert rule.accept(Nodes.roots(scores)).any(axis=1).all()
 
 
 def test_who_uses_examples():

@@ -11,20 +11,15 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from setlearn.errors import DataError, ParameterError
-from setlearn.networks.training_settings import Training
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, check_positive, dense_mask
 from setlearn.rules.base import Rule
 from setlearn.rules.expected_f import ExpectedF
-from setlearn.rules.lambda_set import LambdaSet
 from setlearn.rules.margin import Margin
 from setlearn.rules.steps import Steps
 from setlearn.rules.threshold import Threshold
 from setlearn.savable import savable
 
 __all__ = ["Auto", "MeanF1", "cross_validated_f1"]
-
-ENOUGH_FOR_A_NETWORK = 300
-"""With fewer choice points a λ-network is not tried: it would win by luck alone."""
 
 
 @savable()
@@ -54,9 +49,9 @@ class Auto(Rule):
     Parameters
     ----------
     candidates : sequence of rules, optional
-        By default ``Margin()``, ``Threshold("tuned", min_size=None)``, ``ExpectedF()``,
-        ``ExpectedF(joint=True)`` if the scorer gives examples, and ``LambdaSet(cut="tuned")``,
-        trained for 500 steps, if there are at least 300 samples.
+        By default ``Margin()``, a tuned ``Threshold``, and ``ExpectedF`` as it is, with
+        ``calibrate=True`` and, if the scorer gives examples, with ``joint=True``. All of them
+        learn how small sets can be.
     random_state : int, RandomState or None
         Draws the thirds and seeds the candidates.
 
@@ -204,11 +199,10 @@ class Auto(Rule):
             candidates = [
                 Margin(),
                 Threshold("tuned", min_size=None),
-                ExpectedF(),
-                ExpectedF(joint=True),
+                ExpectedF(min_size=None),
+                ExpectedF(calibrate=True, min_size=None),
+                ExpectedF(joint=True, min_size=None),
             ]
-            if len(nodes) >= ENOUGH_FOR_A_NETWORK:
-                candidates.append(LambdaSet(cut="tuned", training=Training(max_steps=500)))
         possible = [
             rule for rule in candidates if nodes.examples is not None or not rule.requires_examples
         ]
