@@ -108,7 +108,10 @@ class SetForest:
 
     def _leaves(self, X: Any) -> sparse.csr_array:
         """The leaves that each row falls into, one per tree, (n, all leaves)."""
-        leaf = self.trees_.apply(X) + self.first_leaf_[:-1]
+        # Tree by tree: the forest's own method takes ten times as long for a single row.
+        rows = np.ascontiguousarray(X, dtype=np.float32)
+        trees = (tree.tree_ for tree in self.trees_.estimators_)
+        leaf = np.column_stack([tree.apply(rows) for tree in trees]) + self.first_leaf_[:-1]
         n = len(leaf)
         indptr = np.arange(0, n * self.n_trees + 1, self.n_trees)
         ones = np.ones(n * self.n_trees)
