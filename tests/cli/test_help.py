@@ -13,9 +13,9 @@ from setlearn.cli import model_options, part_names
 from setlearn.cli.app import VERBS
 from setlearn.cli.named_rules import rules_by_name
 from setlearn.estimators.scorer_names import scorer_names
+from setlearn.features import KINDS
 from setlearn.files import FORMATS
 from setlearn.learners import learner_names
-from setlearn.records import KINDS
 from tests.cli.running import run, run_process
 
 

@@ -16,9 +16,10 @@ from setlearn import SequenceSetGenerator
 from setlearn.cli.fit_options import SavingOptions
 from setlearn.cli.fitting import fit_and_save
 from setlearn.errors import ModelError
+from setlearn.features import as_rows
 from setlearn.networks import LSTM, Training
 from setlearn.persistence.folder import read_folder
-from setlearn.records import as_rows, plan_records
+from setlearn.records import plan_records
 from tests.cli.files import word_forms
 
 KILLS = int(os.environ.get("SETLEARN_KILLS", "10"))

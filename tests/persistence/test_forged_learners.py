@@ -14,9 +14,10 @@ from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from sklearn.tree import DecisionTreeRegressor
 
 from setlearn.errors import ModelError
+from setlearn.features.columns import Column
+from setlearn.features.encoders import TextEncoder
+from setlearn.features.feature_reader import FeatureReader
 from setlearn.persistence.skops_file import dump_parts, load_parts
-from setlearn.records.columns import Column
-from setlearn.records.readers import FeatureReader, TextEncoder
 
 TEXTS = ["red dog", "blue cat", "red cat"]
 DICTS = [{"a": 1, "b": "x"}, {"b": "y"}]

@@ -6,15 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from setlearn.errors import SetlearnError
-from setlearn.records import (
-    FeatureReader,
-    TextReader,
-    as_rows,
-    guess_columns,
-    guess_targets,
-    plan_records,
-)
-from setlearn.records.columns import read_columns
+from setlearn.features import FeatureReader, as_rows, guess_columns
+from setlearn.features.columns import read_columns
+from setlearn.records import TextReader, guess_targets, plan_records
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
 VALUES = st.recursive(

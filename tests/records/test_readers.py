@@ -5,8 +5,9 @@ import pytest
 from scipy import sparse
 
 from setlearn.errors import DataError
+from setlearn.features import Column, FeatureReader
 from setlearn.files import Row
-from setlearn.records import Column, FeatureReader, JoinedTextReader, TextReader
+from setlearn.records import JoinedTextReader, TextReader
 from tests.records.table import rows_of
 
 

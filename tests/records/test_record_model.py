@@ -15,9 +15,10 @@ from setlearn.errors import (
     UnknownLabelWarning,
 )
 from setlearn.estimators.base import SetPredictor
+from setlearn.features import as_rows
 from setlearn.files import Row, open_rows, write_rows
 from setlearn.networks import LSTM, Training
-from setlearn.records import as_rows, plan_records, reading_x, record_model_for
+from setlearn.records import plan_records, reading_x, record_model_for
 from setlearn.rules import Margin, Threshold, TopK
 from tests.records.table import rows_of
 

@@ -86,9 +86,10 @@ def model_for_input(
     ParameterError
         If the input is not a record, but columns were named or the model reads several.
     """
+    from setlearn.features import as_rows
     from setlearn.files import Row
     from setlearn.persistence import load
-    from setlearn.records import as_rows, reading_x, record_model_for
+    from setlearn.records import reading_x, record_model_for
 
     loaded = load(path, trusted=options.trusted or ())
     if isinstance(given, dict):

@@ -23,14 +23,14 @@ PLACES: Mapping[str, str] = {
     "Auto": "setlearn.rules.auto",
     "Bounds": "setlearn.generate",
     "CityBlock": "setlearn.learners.kernel_ridge",
-    "Column": "setlearn.records.columns",
+    "Column": "setlearn.features.columns",
     "Completion": "setlearn.estimators.completion",
     "ConditionalScores": "setlearn.estimators.completion",
     "Cosine": "setlearn.learners.kernel_ridge",
     "ExpectedF": "setlearn.rules.expected_f",
-    "FeatureReader": "setlearn.records.readers",
+    "FeatureReader": "setlearn.features.feature_reader",
     "KernelLabels": "setlearn.learners.kernel_ridge",
-    "KeyEncoder": "setlearn.records.readers",
+    "KeyEncoder": "setlearn.features.encoders",
     "LSTM": "setlearn.networks.lstm",
     "LabelSpace": "setlearn.estimators.label_space",
     "LambdaCNN": "setlearn.rules.lambda_cnn",
@@ -40,7 +40,7 @@ PLACES: Mapping[str, str] = {
     "Margin": "setlearn.rules.margin",
     "MarginalScorer": "setlearn.scorers.labels",
     "MeanF1": "setlearn.rules.auto",
-    "NumericEncoder": "setlearn.records.readers",
+    "NumericEncoder": "setlearn.features.encoders",
     "NumericReader": "setlearn.sequence_inputs",
     "Pipeline": "sklearn.pipeline",
     "Platt": "setlearn.learners.kernel_ridge",
@@ -55,7 +55,7 @@ PLACES: Mapping[str, str] = {
     "SigmoidNetwork": "setlearn.learners.sigmoid_network",
     "SoftmaxScorer": "setlearn.scorers.labels",
     "TargetReader": "setlearn.records.targets",
-    "TextEncoder": "setlearn.records.readers",
+    "TextEncoder": "setlearn.features.encoders",
     "TextReader": "setlearn.records.readers",
     "Threshold": "setlearn.rules.threshold",
     "TokenReader": "setlearn.sequence_inputs",
@@ -67,6 +67,11 @@ PLACES: Mapping[str, str] = {
 """The modules in which the classes of format 1 are today."""
 
 MOVED: Mapping[str, str] = {
+    "setlearn.records.columns:Column": "setlearn.features.columns:Column",
+    "setlearn.records.readers:FeatureReader": "setlearn.features.feature_reader:FeatureReader",
+    "setlearn.records.readers:KeyEncoder": "setlearn.features.encoders:KeyEncoder",
+    "setlearn.records.readers:NumericEncoder": "setlearn.features.encoders:NumericEncoder",
+    "setlearn.records.readers:TextEncoder": "setlearn.features.encoders:TextEncoder",
     "setlearn.scorers.base:InjectedScorer": "setlearn.scorers.injected:InjectedScorer",
 }
 """Classes of format 2 that have moved since: from "module:Name" to "module:Name"."""

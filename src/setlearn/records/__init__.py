@@ -1,38 +1,22 @@
 """From the rows of a file to a fitted set predictor, and back."""
 
 from setlearn.estimators.base import Task
-from setlearn.records.cells import KINDS, Kind
-from setlearn.records.column_guesses import guess_columns
-from setlearn.records.columns import Column, as_rows
 from setlearn.records.model import RecordModel, reading_x, record_model_for
 from setlearn.records.plan import RecordPlan, plan_records, plan_to_continue
-from setlearn.records.readers import (
-    FeatureReader,
-    JoinedTextReader,
-    RecordReader,
-    TextFeatures,
-    TextReader,
-)
+from setlearn.records.readers import JoinedTextReader, RecordReader, TextReader
 from setlearn.records.target_guesses import guess_targets
 from setlearn.records.targets import TargetReader
 from setlearn.token_guesses import TokenSplit
 
 __all__ = [
-    "KINDS",
-    "Column",
-    "FeatureReader",
     "JoinedTextReader",
-    "Kind",
     "RecordModel",
     "RecordPlan",
     "RecordReader",
     "TargetReader",
     "Task",
-    "TextFeatures",
     "TextReader",
     "TokenSplit",
-    "as_rows",
-    "guess_columns",
     "guess_targets",
     "plan_records",
     "plan_to_continue",

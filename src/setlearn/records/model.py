@@ -20,17 +20,13 @@ from setlearn.estimators.base import (
     Unknown,
     check_not_empty,
 )
+from setlearn.features.cells import as_number, guess_kind
+from setlearn.features.columns import Column, as_rows, join_names, matching_columns
+from setlearn.features.encoders import NumericEncoder
+from setlearn.features.feature_reader import FeatureReader
 from setlearn.files import Row
 from setlearn.nodes import Mask, Nodes
-from setlearn.records.cells import as_number, guess_kind
-from setlearn.records.columns import Column, as_rows, join_names, matching_columns
-from setlearn.records.readers import (
-    FeatureReader,
-    JoinedTextReader,
-    NumericEncoder,
-    RecordReader,
-    TextReader,
-)
+from setlearn.records.readers import JoinedTextReader, RecordReader, TextReader
 from setlearn.records.target_guesses import USUAL_NAMES
 from setlearn.records.targets import USUAL_SEPARATOR, TargetReader
 from setlearn.rules import Rule

@@ -11,19 +11,14 @@ from sklearn.base import clone
 
 from setlearn.errors import DataError, ParameterError
 from setlearn.estimators.base import RuleHolder, Task
+from setlearn.features.cells import Kind
+from setlearn.features.column_guesses import AS_GIVEN, guess_columns, sampled_rows
+from setlearn.features.columns import Column, as_rows, column_notes, read_columns
+from setlearn.features.encoders import TextFeatures
+from setlearn.features.feature_reader import FeatureReader
 from setlearn.files import Row
-from setlearn.records.cells import Kind
-from setlearn.records.column_guesses import AS_GIVEN, guess_columns, sampled_rows
-from setlearn.records.columns import Column, as_rows, column_notes, read_columns
 from setlearn.records.model import RecordModel
-from setlearn.records.readers import (
-    FeatureReader,
-    JoinedTextReader,
-    RecordReader,
-    TextFeatures,
-    TextReader,
-    lacks_input,
-)
+from setlearn.records.readers import JoinedTextReader, RecordReader, TextReader, lacks_input
 from setlearn.records.target_guesses import guess_targets
 from setlearn.records.targets import TargetReader
 from setlearn.token_guesses import TokenSplit, are_spaced, guess_tokens, split_remark

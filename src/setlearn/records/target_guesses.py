@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from setlearn.errors import DataError, ParameterError
 from setlearn.estimators.base import Task
+from setlearn.features.cells import is_missing
+from setlearn.features.column_guesses import sampled_rows
+from setlearn.features.columns import count_columns, join_names, matching_columns
 from setlearn.files import Row
-from setlearn.records.cells import is_missing
-from setlearn.records.column_guesses import sampled_rows
-from setlearn.records.columns import count_columns, join_names, matching_columns
 from setlearn.records.targets import USUAL_SEPARATOR, TargetReader, as_flag, as_json_list
 
 __all__ = ["USUAL_NAMES", "guess_targets"]

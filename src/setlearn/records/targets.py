@@ -11,9 +11,9 @@ import numpy as np
 
 from setlearn.errors import DataError, ParameterError
 from setlearn.estimators.base import Task
+from setlearn.features.cells import as_list, as_number, is_missing, short_repr
+from setlearn.features.columns import join_names, matching_columns, missing_column
 from setlearn.files import Row
-from setlearn.records.cells import as_list, as_number, is_missing, short_repr
-from setlearn.records.columns import join_names, matching_columns, missing_column
 from setlearn.savable import savable
 from setlearn.strict_json import StrictJsonError, parse_strict_json
 

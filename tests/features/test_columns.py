@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from setlearn.errors import DataError, ParameterError
+from setlearn.features import guess_columns
+from setlearn.features.column_guesses import sampled_rows
+from setlearn.features.columns import column_notes
 from setlearn.files import Row
-from setlearn.records import guess_columns
-from setlearn.records.column_guesses import sampled_rows
-from setlearn.records.columns import column_notes
 from tests.records.table import rows_of
 
 SENTENCES = [f"sentence number {k}" for k in range(10)]

@@ -10,8 +10,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from setlearn.errors import DataError, KindError
+from setlearn.features.cells import Cell, Kind, guess_kind, short_repr
 from setlearn.files import Row
-from setlearn.records.cells import Cell, Kind, guess_kind, short_repr
 from setlearn.savable import savable
 
 __all__ = [

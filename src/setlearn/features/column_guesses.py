@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from setlearn.errors import DataError, ParameterError
-from setlearn.files import Row
-from setlearn.records.cells import (
+from setlearn.features.cells import (
     KINDS,
     Kind,
     as_number,
@@ -19,7 +18,8 @@ from setlearn.records.cells import (
     is_missing_word,
     short_repr,
 )
-from setlearn.records.columns import Column, count_columns, matching_columns
+from setlearn.features.columns import Column, count_columns, matching_columns
+from setlearn.files import Row
 
 __all__ = ["AS_GIVEN", "guess_columns", "sampled_rows"]
 

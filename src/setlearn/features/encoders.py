@@ -1,0 +1,257 @@
+"""Encoders: each turns one column of a table into features."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from setlearn.errors import DataError
+from setlearn.features.cells import Cell
+from setlearn.features.columns import Column
+from setlearn.files import Row
+from setlearn.nodes import FloatArray
+from setlearn.savable import savable
+
+__all__ = [
+    "Encoder",
+    "KeyEncoder",
+    "NumericEncoder",
+    "TextEncoder",
+    "TextFeatures",
+    "fit_encoder",
+]
+
+TextFeatures: TypeAlias = Literal["tfidf", "words", "chars"]
+"""TF-IDF of words and pairs of words, which words occur, or TF-IDF of character n-grams."""
+
+WORD = r"\b\w+\b"
+ROWS_FOR_RARE_WORDS = 1000
+"""From this number of texts on, words that occur in only one text are left out."""
+
+
+class Encoder(Protocol):
+    """Turns the cells of one column into features."""
+
+    @property
+    def column(self) -> Column:
+        """The column that is read."""
+        ...
+
+    def encode(self, cells: Sequence[Cell]) -> Any:
+        """Return the features, (n, width), dense or sparse."""
+        ...
+
+    def scale(self, features: Any) -> Any:
+        """Scale features so that columns of all kinds have the same weight."""
+        ...
+
+
+@savable()
+@dataclass(frozen=True, slots=True, eq=False)
+class NumericEncoder:
+    """Keeps numbers and vectors as they are; missing numbers become the median."""
+
+    column: Column
+    median: FloatArray  # (width,)
+    low: FloatArray  # (width,)
+    high: FloatArray  # (width,)
+
+    @classmethod
+    def fit(cls, column: Column, cells: Sequence[Cell]) -> NumericEncoder:
+        """Learn the width and the range of the values.
+
+        Parameters
+        ----------
+        column : Column
+        cells : sequence of Cell
+            The training values.
+
+        Returns
+        -------
+        NumericEncoder
+        """
+        width = 1
+        if column.kind == "vector":
+            width = next((len(cell.vector()) for cell in cells if not cell.missing), 0)
+        ordered = np.sort(_numbers(column, cells, width), axis=0)  # (n, width), nan at the end
+        count = (~np.isnan(ordered)).sum(axis=0)
+        position = np.arange(width)
+        # The lower of the two middle values, because their mean may overflow.
+        median = np.nan_to_num(ordered[np.maximum(count - 1, 0) // 2, position])
+        high = np.nan_to_num(ordered[np.maximum(count - 1, 0), position])
+        return cls(column, median, np.nan_to_num(ordered[0]), high)
+
+    def encode(self, cells: Sequence[Cell]) -> FloatArray:
+        """Return the numbers, (n, width)."""
+        numbers = _numbers(self.column, cells, len(self.median))
+        return np.where(np.isnan(numbers), self.median, numbers)
+
+    def scale(self, features: FloatArray) -> FloatArray:
+        """Scale to 0 for the lowest training value and 1 for the highest."""
+        span = self.high / 2 - self.low / 2  # halves, because the whole may overflow
+        inside = np.clip(features, self.low, self.high)
+        return (inside / 2 - self.low / 2) / np.where(span > 0, span, 1.0)
+
+
+@savable()
+@dataclass(frozen=True, slots=True, eq=False)
+class KeyEncoder:
+    """One feature per category, token or name in a bag; those not seen in training are dropped."""
+
+    column: Column
+    keys: tuple[str, ...]
+
+    @classmethod
+    def fit(cls, column: Column, cells: Sequence[Cell]) -> KeyEncoder:
+        """Learn the keys.
+
+        Parameters
+        ----------
+        column : Column
+        cells : sequence of Cell
+            The training values.
+
+        Returns
+        -------
+        KeyEncoder
+        """
+        return cls(column, tuple(sorted({key for cell in cells for key in _weights(column, cell)})))
+
+    def encode(self, cells: Sequence[Cell]) -> sparse.csr_array:
+        """Return the weights of the keys, (n, keys)."""
+        number = {key: k for k, key in enumerate(self.keys)}
+        indices, data, indptr = [], [], [0]
+        for cell in cells:
+            for key, weight in _weights(self.column, cell).items():
+                if key in number:
+                    indices.append(number[key])
+                    data.append(weight)
+            indptr.append(len(indices))
+        parts = (np.array(data, dtype=np.float64), np.array(indices, dtype=np.int32), indptr)
+        features = sparse.csr_array(parts, shape=(len(cells), len(self.keys)))
+        features.sort_indices()
+        return features
+
+    def scale(self, features: sparse.csr_array) -> sparse.csr_array:
+        """Scale each row to length 1."""
+        return _unit_rows(features)
+
+
+@savable()
+@dataclass(frozen=True, slots=True, eq=False)
+class TextEncoder:
+    """Turns texts into features with a vectoriser of scikit-learn; a missing text has none."""
+
+    column: Column
+    vectoriser: Any
+
+    @classmethod
+    def fit(cls, column: Column, cells: Sequence[Cell], features: TextFeatures) -> TextEncoder:
+        """Learn the words.
+
+        Parameters
+        ----------
+        column : Column
+        cells : sequence of Cell
+            The training texts.
+        features : {"tfidf", "words", "chars"}
+
+        Returns
+        -------
+        TextEncoder
+
+        Raises
+        ------
+        DataError
+            If the texts contain no words.
+        """
+        vectoriser = _vectoriser(features, 1 if len(cells) < ROWS_FOR_RARE_WORDS else 2)
+        try:
+            vectoriser.fit([cell.text_or_empty() for cell in cells])
+        except ValueError:  # scikit-learn's error for texts without a word
+            raise DataError(
+                f"column {column.name!r} has no words to learn from in {len(cells)} rows; "
+                'use text="chars", or leave the column out',
+                advice={"text": "chars"},
+            ) from None
+        return cls(column, vectoriser)
+
+    def encode(self, cells: Sequence[Cell]) -> sparse.csr_array:
+        """Return the weights of the words, (n, words)."""
+        texts = [cell.text_or_empty() for cell in cells]
+        return sparse.csr_array(self.vectoriser.transform(texts))
+
+    def scale(self, features: sparse.csr_array) -> sparse.csr_array:
+        """Scale each row to length 1."""
+        return _unit_rows(features)
+
+
+def fit_encoder(rows: Sequence[Row], column: Column, text: Mapping[str, TextFeatures]) -> Encoder:
+    """Fit the encoder that suits the kind of a column.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        The training rows.
+    column : Column
+    text : mapping from names to {"tfidf", "words", "chars"}
+        How columns of texts become features. The default is "tfidf".
+
+    Returns
+    -------
+    Encoder
+    """
+    cells = column.cells(rows)
+    if column.kind in ("number", "vector"):
+        return NumericEncoder.fit(column, cells)
+    if column.kind == "text":
+        return TextEncoder.fit(column, cells, text.get(column.name, "tfidf"))
+    return KeyEncoder.fit(column, cells)
+
+
+def _unit_rows(features: sparse.csr_array) -> sparse.csr_array:
+    """Scale each row to length 1; rows without features stay as they are."""
+    from sklearn.preprocessing import normalize
+
+    return sparse.csr_array(normalize(features)) if features.shape[1] else features
+
+
+def _numbers(column: Column, cells: Sequence[Cell], width: int) -> FloatArray:
+    """Return all numbers, (n, width), with nan for missing ones."""
+    numbers = np.full((len(cells), width), np.nan)
+    for row, cell in enumerate(cells):
+        if column.kind == "number":
+            numbers[row] = cell.number()
+            continue
+        if cell.missing:
+            continue
+        vector = cell.vector()
+        if len(vector) != width:
+            raise cell.error(f"has {len(vector)} numbers where others have {width}")
+        numbers[row] = vector
+    return numbers
+
+
+def _weights(column: Column, cell: Cell) -> Mapping[str, float]:
+    if cell.missing:
+        return {}
+    if column.kind == "bag":
+        return cell.bag()
+    return Counter(cell.tokens()) if column.kind == "tokens" else {cell.text(): 1.0}
+
+
+def _vectoriser(features: TextFeatures, min_df: int) -> Any:
+    from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+
+    if features == "words":
+        return CountVectorizer(binary=True, token_pattern=WORD, min_df=min_df, dtype=np.float64)
+    if features == "chars":
+        return TfidfVectorizer(
+            analyzer="char_wb", ngram_range=(2, 4), sublinear_tf=True, min_df=min_df
+        )
+    return TfidfVectorizer(ngram_range=(1, 2), token_pattern=WORD, sublinear_tf=True, min_df=min_df)

@@ -1,0 +1,81 @@
+"""Reads the rows of a table as a matrix of features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from setlearn.features.columns import Column
+from setlearn.features.encoders import Encoder, TextFeatures, fit_encoder
+from setlearn.files import Row
+from setlearn.nodes import FloatArray
+from setlearn.savable import savable
+
+__all__ = ["FeatureReader"]
+
+SPARSE_KINDS = ("text", "bag", "tokens")
+"""Kinds with so many features that the matrix must be sparse."""
+
+
+@savable()
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureReader:
+    """Reads records as a matrix with one block of features per column.
+
+    The matrix is dense, with unscaled numbers, unless a column is a text, a bag or a list of
+    tokens. Learners compare sparse rows by their angle and do not scale them, so in a sparse
+    matrix with several columns each block is scaled.
+
+    Examples
+    --------
+    >>> rows = [Row("", {"size": 3.0, "colour": "red"}), Row("", {"size": None, "colour": "blue"})]
+    >>> columns = [Column("size", "number"), Column("colour", "category")]
+    >>> FeatureReader.fit(rows, columns).read(rows)
+    array([[3., 0., 1.],
+           [3., 1., 0.]])
+    """
+
+    encoders: tuple[Encoder, ...]
+
+    @classmethod
+    def fit(
+        cls,
+        rows: Sequence[Row],
+        columns: Sequence[Column],
+        text: Mapping[str, TextFeatures] | None = None,
+    ) -> FeatureReader:
+        """Learn how to read these columns.
+
+        Parameters
+        ----------
+        rows : sequence of Row
+            The training rows.
+        columns : sequence of Column
+            The columns to read.
+        text : mapping from names to {"tfidf", "words", "chars"}, optional
+            How columns of texts become features. The default is "tfidf".
+
+        Returns
+        -------
+        FeatureReader
+        """
+        return cls(tuple(fit_encoder(rows, column, text or {}) for column in columns))
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns that are read."""
+        return tuple(encoder.column for encoder in self.encoders)
+
+    def read(self, rows: Sequence[Row]) -> FloatArray | sparse.csr_array:
+        """Return the features of each row."""
+        blocks = [encoder.encode(encoder.column.cells(rows)) for encoder in self.encoders]
+        if not any(column.kind in SPARSE_KINDS for column in self.columns):
+            return np.hstack(
+                [b.toarray() if isinstance(b, sparse.csr_array) else b for b in blocks]
+            )
+        if len(blocks) > 1:
+            blocks = [e.scale(b) for e, b in zip(self.encoders, blocks, strict=True)]
+        return sparse.csr_array(sparse.hstack(blocks, format="csr"))
