@@ -274,6 +274,6 @@ def test_nothing_is_left_half_fitted():
         classifier.predict(X)
 
 
-def test_texts_need_a_learner_that_reads_them():
-    with pytest.raises(DataError, match="X holds texts, which the default learner cannot read"):
-        SetClassifier().fit(["a b", "c"], [{"x"}, {"y"}])
+def test_texts_without_a_word_are_refused():
+    with pytest.raises(DataError, match="column 'text' has no words to learn from in 2 rows"):
+        SetClassifier().fit(["! ?", "- +"], [{"x"}, {"y"}])

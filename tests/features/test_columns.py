@@ -92,12 +92,12 @@ def test_what_a_file_declares_wins_over_guesses_alone():
     rows = rows_of(code=[3, 1, 3], size=[5, 4, 7], kind=["a", "b", "b"])
     declared = {"declared": ["code", "size", "kind"], "target_columns": ["kind"]}
     assert [column.note for column in guess_columns(rows, **declared)] == [
-        "code: category (declared by the file)",
-        "size: category (declared by the file)",
+        "code: category (declared as such)",
+        "size: category (declared as such)",
     ]
     assert [column.note for column in guess_columns(rows, **declared, inputs=["size"])] == [
         "code: ignored (not among the inputs)",
-        "size: category (declared by the file)",
+        "size: category (declared as such)",
     ]
     asked = guess_columns(rows, **declared, given={"size": "number"})
     assert asked[1].note == "size: number (as given)"

@@ -118,7 +118,7 @@ def test_options_that_do_not_go_are_refused(options, message):
 def test_a_declared_category_may_be_the_target():
     rows = rows_of(size=[3, 5, 4, 7], shape=[1, 2, 1, 2], sort=["a", "b", "a", "b"])
     plan = plan_records(rows, target="sort", declared=["shape", "sort"])
-    assert plan.notes[1:] == ("size: number", "shape: category (declared by the file)")
+    assert plan.notes[1:] == ("size: number", "shape: category (declared as such)")
 
 
 @pytest.mark.parametrize(

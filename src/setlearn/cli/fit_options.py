@@ -58,7 +58,7 @@ class PlanningOptions:
             "--kind",
             metavar="COLUMN=KIND",
             help="How to read a column, as in --kind zip=category: number, category, text, "
-            "vector, bag, tokens or ignored; may be repeated. [by its values]",
+            "date, vector, bag, tokens or ignored; may be repeated. [by its values]",
         ),
     ] = None
     task: Annotated[

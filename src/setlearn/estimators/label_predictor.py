@@ -26,6 +26,7 @@ from setlearn.estimators.base import (
 )
 from setlearn.estimators.completion import Completion
 from setlearn.estimators.label_space import LabelSpace, sparse_mask
+from setlearn.features import TableFeatures
 from setlearn.metrics import mean_f1
 from setlearn.nodes import BoolArray, FloatArray, Mask, Nodes
 from setlearn.rules import TopK
@@ -43,6 +44,7 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
     classes_: NDArray[Any]
     scorer_: LabelScorer
     completion_: Completion | None
+    features_: TableFeatures | None
 
     @property
     def task(self) -> Task:
@@ -207,7 +209,10 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
         if with_examples is None:
             with_examples = self.rule_.uses_examples
         allow_nan = get_tags(self.scorer_.estimator).input_tags.allow_nan
-        X = check_inputs(self, X, reset=False, allow_nan=allow_nan)
+        if self.features_ is not None:
+            X = self.features_.transform(X)
+        else:
+            X = check_inputs(self, X, reset=False, allow_nan=allow_nan)
         return self.scorer_.start(X, known, with_examples=with_examples).nodes
 
 

@@ -18,6 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_
 from setlearn.errors import DataError, NotFittedError, ParameterError
 from setlearn.estimators.base import check_same_length
 from setlearn.estimators.label_space import LabelSpace, as_label_array
+from setlearn.features import TableFeatures
 from setlearn.nodes import IntArray
 from setlearn.rules import Rule
 from setlearn.scorers import LabelScorer, MarginalScorer, SoftmaxScorer
@@ -36,11 +37,13 @@ __all__ = [
 class LabelProblem:
     """Inputs and label sets with the learner and the rule to fit on them.
 
+    ``features`` turned texts or a table into X; None if X is what the user passed.
     ``shares_of_one`` says that the learner is to answer with one distribution over all labels,
     as with softmax scores or a plain 1-d y.
     """
 
     X: Any
+    features: TableFeatures | None
     space: LabelSpace
     right: sparse.csr_array  # (n, labels)
     learner: BaseEstimator

@@ -15,7 +15,7 @@ from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import _num_samples
 
-from setlearn.errors import DataError, ParameterError
+from setlearn.errors import ParameterError
 from setlearn.estimators.base import InputLayout
 from setlearn.estimators.completion import Completion
 from setlearn.estimators.label_predictor import LabelPredictor, check_inputs
@@ -28,6 +28,7 @@ from setlearn.estimators.label_problem import (
     refuse_fit_params,
 )
 from setlearn.estimators.label_space import LabelSpace
+from setlearn.features import TableFeatures, is_table
 from setlearn.learners import SetMixture
 from setlearn.nodes import Mask, Nodes, dense_mask
 from setlearn.rules import Auto, Rule, TopK
@@ -46,6 +47,7 @@ MOST_KEPT_SCORES = 20_000_000
     skipped=("fitted_rule_", "rule_samples_"),
     parts={
         "completion_": (Completion, None),
+        "features_": (TableFeatures, None),
         "rule_": (Rule,),
         "scorer_": (LabelScorer,),
         "space_": (LabelSpace,),
@@ -61,8 +63,10 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
     ----------
     estimator : scikit-learn classifier, optional
         The learner. By default a mixture of kernel ridge regression and extra trees
-        (`SetMixture`); with "softmax" scores, logistic regression on scaled inputs. A learner
-        without ``predict_proba`` is calibrated.
+        (`SetMixture`); with "softmax" scores, logistic regression on scaled inputs. The default
+        learner also reads texts and tables, through `setlearn.features.TableFeatures`; before a
+        learner of your own, put that into a pipeline. A learner without ``predict_proba`` is
+        calibrated.
     rule : Rule or "auto", optional
         Which labels to keep. "auto", the default, tries several rules and uses the one with the
         best mean F1 on held-out samples: see `setlearn.rules.Auto`. ``Margin()`` is the paper's.
@@ -94,6 +98,8 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         the rule needed none or they are too large to keep. They are not saved.
     completion_ : Completion or None
         With ``conditional=True``, the scores and the rule for the rest of a set.
+    features_ : TableFeatures or None
+        What turns texts or a table into numbers, if the default learner was given such inputs.
     scorer_ : the fitted learner, behind the interface that rules see
     history_ : list of dict
         How the training of the learner went, if it is a network; else empty.
@@ -135,7 +141,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
 
         Parameters
         ----------
-        X : array, sparse matrix, DataFrame, or whatever the learner takes, such as texts
+        X : array, sparse matrix, DataFrame, list of texts, or whatever the learner takes
         y : iterable of sets of hashable labels, or an indicator matrix, dense or sparse
             Called ``y`` as everywhere in scikit-learn. A plain 1-d y makes this an ordinary
             classifier.
@@ -166,6 +172,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
             problem.rule.fit(nodes, positive)
         # All at once, so that a fit that fails leaves the model of the one before whole.
         self.space_, self.classes_ = problem.space, problem.space.classes
+        self.features_ = problem.features
         self.scorer_, self.completion_ = scorer, completion
         self.rule_samples_ = _kept_for_rules(nodes, positive)
         self._set_rule(problem.rule)
@@ -175,12 +182,12 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         """Check parameters, inputs, targets and how they go together, before anything costly."""
         self._check_parameters()
         learner = self._learner()
-        X = check_inputs(self, X, reset=True, allow_nan=get_tags(learner).input_tags.allow_nan)
-        if self.estimator is None and isinstance(X, list | tuple) and isinstance(X[0], str):
-            raise DataError(
-                "X holds texts, which the default learner cannot read; pass a learner that can, "
-                "such as make_pipeline(TfidfVectorizer(), LogisticRegression())"
-            )
+        allow_nan = get_tags(learner).input_tags.allow_nan
+        X = check_inputs(self, X, reset=True, allow_nan=allow_nan)
+        features = None
+        if self.estimator is None and is_table(X):
+            features = TableFeatures().fit(X)
+            X = features.transform(X)
         space, right = read_targets(y, _num_samples(X))
         # With one class per sample there is nothing to decide: the best one is kept.
         rule = TopK(1) if space.one_per_sample else clone(self._rule(self.rule))
@@ -192,7 +199,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
             shares_of_one=shares_of_one,
             conditional=self.conditional,
         )
-        return LabelProblem(X, space, right, learner, rule, shares_of_one)
+        return LabelProblem(X, features, space, right, learner, rule, shares_of_one)
 
     def _fit_learner(
         self, problem: LabelProblem, params: Mapping[str, Any], rng: np.random.RandomState

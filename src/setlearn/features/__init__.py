@@ -5,13 +5,16 @@ from setlearn.features.column_guesses import guess_columns
 from setlearn.features.columns import Column, as_rows
 from setlearn.features.encoders import TextFeatures
 from setlearn.features.feature_reader import FeatureReader
+from setlearn.features.table_features import TableFeatures, is_table
 
 __all__ = [
     "KINDS",
     "Column",
     "FeatureReader",
     "Kind",
+    "TableFeatures",
     "TextFeatures",
     "as_rows",
     "guess_columns",
+    "is_table",
 ]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from calendar import isleap
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, date, datetime
 from numbers import Real
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -17,6 +19,7 @@ __all__ = [
     "KINDS",
     "Cell",
     "Kind",
+    "as_date",
     "as_list",
     "as_number",
     "as_text",
@@ -26,7 +29,9 @@ __all__ = [
     "short_repr",
 ]
 
-Kind: TypeAlias = Literal["number", "category", "text", "vector", "bag", "tokens", "ignored"]
+Kind: TypeAlias = Literal[
+    "number", "category", "text", "date", "vector", "bag", "tokens", "ignored"
+]
 """How a column is read. A column of the kind "ignored" is not read."""
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -34,12 +39,20 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 MISSING_WORDS = {"na", "n/a", "nan", "null", "none", "-", "?"}
 """Words that other programs write for a missing number."""
 
+PANDAS_MISSING = {"NAType", "NaTType"}
+"""What pandas has for missing values, which cannot be compared like others."""
+
 BOOLEAN_WORDS = {"true": 1.0, "false": 0.0}
 
 MOST_CATEGORIES = 30
 MOST_CATEGORIES_PER_ROW = 0.2
 LONGEST_CATEGORY = 40
 """A column with longer texts is a text, even if the texts repeat."""
+
+ISO_DATE = re.compile(
+    r"\s*\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?)?(Z|[+-]\d\d:?\d\d)?\s*$"
+)
+"""Dates as other programs write them; fewer digits might be anything."""
 
 LEADING_ZERO = re.compile(r"\s*0\d+\s*$")
 """Postcodes and similar codes, which would lose their leading zero as numbers."""
@@ -49,7 +62,9 @@ def is_missing(value: object) -> bool:
     """Whether a value is None, nan, or a blank string."""
     if isinstance(value, str):
         return not value.strip()
-    return value is None or (isinstance(value, float | np.floating) and value != value)
+    if value is None or type(value).__name__ in PANDAS_MISSING:
+        return True
+    return isinstance(value, float | np.floating | np.datetime64) and bool(value != value)
 
 
 def is_missing_word(value: object) -> bool:
@@ -72,6 +87,30 @@ def as_number(value: object) -> float | None:
     except (ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None
+
+
+def as_date(value: object) -> datetime | None:
+    """Convert a date, a time stamp or its ISO spelling to a time in UTC, else None.
+
+    A time without a zone counts as UTC, a date as its first second.
+    """
+    if isinstance(value, str):
+        if not ISO_DATE.match(value):
+            return None
+        try:
+            value = datetime.fromisoformat(value.strip().replace(",", "."))
+        except ValueError:  # such as the 31st of February
+            return None
+    elif isinstance(value, np.datetime64):
+        value = value.astype("datetime64[us]").item()
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day)
+    if not isinstance(value, datetime):
+        return None
+    try:
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    except OverflowError:  # in the first or the last hours of the calendar
+        return None
 
 
 def as_text(value: object) -> str | None:
@@ -128,11 +167,30 @@ class Cell(NamedTuple):
             raise self.error("is not a list of finite numbers")
         return vector
 
+    def time(self) -> FloatArray:
+        """Read the value as a date: its time in years, and where in the year, week and day it is.
+
+        Returns
+        -------
+        array of shape (7,)
+            Years since 2000, then points on three circles; nan everywhere if it is missing.
+        """
+        if self.missing:
+            return np.full(7, math.nan)
+        moment = as_date(self.value)
+        if moment is None:
+            raise self.error("is not a date such as 2024-05-31 or 2024-05-31 14:30")
+        day = (moment.hour * 60 + moment.minute) / 1440 + moment.second / 86400
+        year = (moment.timetuple().tm_yday - 1 + day) / (365 + isleap(moment.year))
+        turns = 2 * math.pi * np.array([year, (moment.weekday() + day) / 7, day])
+        return np.concatenate([[moment.year - 2000 + year], np.cos(turns), np.sin(turns)])
+
     def check(self, kind: str) -> None:
         """Raise a DataError if the value is there and cannot be read as this kind."""
         if not self.missing:
             readers = {
                 "number": self.number,
+                "date": self.time,
                 "vector": self.vector,
                 "bag": self.bag,
                 "tokens": self.tokens,
@@ -197,6 +255,8 @@ def guess_kind(values: Sequence[Any]) -> Kind | None:
     """
     if _are_numbers(values):
         return "number"
+    if _all(values, lambda value: as_date(value) is not None):
+        return "date"
     if _all(values, lambda value: as_text(value) is not None):
         return "category" if _are_categories(values) else "text"
     if _all(values, _is_vector) and len({len(value) for value in values}) == 1:

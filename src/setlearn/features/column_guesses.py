@@ -21,7 +21,10 @@ from setlearn.features.cells import (
 from setlearn.features.columns import Column, count_columns, matching_columns
 from setlearn.files import Row
 
-__all__ = ["AS_GIVEN", "guess_columns", "sampled_rows"]
+__all__ = ["AS_GIVEN", "HARMLESS", "guess_columns", "sampled_rows"]
+
+HARMLESS = ("always empty", "always the same")
+"""Remarks on columns that cannot tell rows apart."""
 
 AS_GIVEN = "as given"
 """The remark on columns whose kind is not guessed."""
@@ -84,7 +87,7 @@ def guess_columns(
         elif name in kinds:
             columns.append(Column(name, kinds[name], optional, AS_GIVEN))
         elif name in declared:
-            columns.append(Column(name, "category", optional, "declared by the file"))
+            columns.append(Column(name, "category", optional, "declared as such"))
         else:
             kind, remark = _guess(rows, name, required=input_columns is not None)
             columns.append(Column(name, kind, optional, remark))

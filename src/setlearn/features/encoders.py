@@ -16,6 +16,7 @@ from setlearn.features.columns import Column
 from setlearn.files import Row
 from setlearn.nodes import FloatArray
 from setlearn.savable import savable
+from setlearn.token_guesses import are_spaced
 
 __all__ = [
     "Encoder",
@@ -24,10 +25,17 @@ __all__ = [
     "TextEncoder",
     "TextFeatures",
     "fit_encoder",
+    "guess_text_features",
 ]
 
 TextFeatures: TypeAlias = Literal["tfidf", "words", "chars"]
 """TF-IDF of words and pairs of words, which words occur, or TF-IDF of character n-grams."""
+
+DATE_PARTS = ("years", "year_x", "week_x", "day_x", "year_y", "week_y", "day_y")
+"""The features of a date: years since 2000, and points on circles."""
+
+WIDTHS = {"number": 1, "date": len(DATE_PARTS)}
+"""How many features columns of these kinds have; vectors may have any number."""
 
 WORD = r"\b\w+\b"
 ROWS_FOR_RARE_WORDS = 1000
@@ -50,11 +58,15 @@ class Encoder(Protocol):
         """Scale features so that columns of all kinds have the same weight."""
         ...
 
+    def names(self) -> list[str]:
+        """Name the features."""
+        ...
+
 
 @savable()
 @dataclass(frozen=True, slots=True, eq=False)
 class NumericEncoder:
-    """Keeps numbers and vectors as they are; missing numbers become the median."""
+    """Keeps numbers and vectors as they are, and dates as points; gaps become the median."""
 
     column: Column
     median: FloatArray  # (width,)
@@ -75,8 +87,8 @@ class NumericEncoder:
         -------
         NumericEncoder
         """
-        width = 1
-        if column.kind == "vector":
+        width = WIDTHS.get(column.kind, 0)
+        if not width:
             width = next((len(cell.vector()) for cell in cells if not cell.missing), 0)
         ordered = np.sort(_numbers(column, cells, width), axis=0)  # (n, width), nan at the end
         count = (~np.isnan(ordered)).sum(axis=0)
@@ -96,6 +108,14 @@ class NumericEncoder:
         span = self.high / 2 - self.low / 2  # halves, because the whole may overflow
         inside = np.clip(features, self.low, self.high)
         return (inside / 2 - self.low / 2) / np.where(span > 0, span, 1.0)
+
+    def names(self) -> list[str]:
+        """The column's own name, or one with the number or the part for each feature."""
+        name, width = self.column.name, len(self.median)
+        if self.column.kind == "number":
+            return [name]
+        parts = DATE_PARTS if self.column.kind == "date" else range(width)
+        return [f"{name}_{part}" for part in parts]
 
 
 @savable()
@@ -140,6 +160,10 @@ class KeyEncoder:
     def scale(self, features: sparse.csr_array) -> sparse.csr_array:
         """Scale each row to length 1."""
         return _unit_rows(features)
+
+    def names(self) -> list[str]:
+        """The column's name with each key."""
+        return [f"{self.column.name}_{key}" for key in self.keys]
 
 
 @savable()
@@ -190,6 +214,10 @@ class TextEncoder:
         """Scale each row to length 1."""
         return _unit_rows(features)
 
+    def names(self) -> list[str]:
+        """The column's name with each word."""
+        return [f"{self.column.name}_{word}" for word in self.vectoriser.get_feature_names_out()]
+
 
 def fit_encoder(rows: Sequence[Row], column: Column, text: Mapping[str, TextFeatures]) -> Encoder:
     """Fit the encoder that suits the kind of a column.
@@ -207,11 +235,24 @@ def fit_encoder(rows: Sequence[Row], column: Column, text: Mapping[str, TextFeat
     Encoder
     """
     cells = column.cells(rows)
-    if column.kind in ("number", "vector"):
+    if column.kind in ("number", "date", "vector"):
         return NumericEncoder.fit(column, cells)
     if column.kind == "text":
         return TextEncoder.fit(column, cells, text.get(column.name, "tfidf"))
     return KeyEncoder.fit(column, cells)
+
+
+def guess_text_features(cells: Sequence[Cell]) -> TextFeatures:
+    """Choose TF-IDF of words if texts have spaces, else of characters.
+
+    Examples
+    --------
+    >>> spaced = [Cell("row 0", "title", "sun over the sea"), Cell("row 1", "title", "night")]
+    >>> guess_text_features(spaced), guess_text_features([Cell("row 0", "title", "sunset")])
+    ('tfidf', 'chars')
+    """
+    texts = [text for cell in cells if (text := cell.text_or_empty())]
+    return "tfidf" if are_spaced(texts) else "chars"
 
 
 def _unit_rows(features: sparse.csr_array) -> sparse.csr_array:
@@ -225,8 +266,8 @@ def _numbers(column: Column, cells: Sequence[Cell], width: int) -> FloatArray:
     """Return all numbers, (n, width), with nan for missing ones."""
     numbers = np.full((len(cells), width), np.nan)
     for row, cell in enumerate(cells):
-        if column.kind == "number":
-            numbers[row] = cell.number()
+        if column.kind in WIDTHS:
+            numbers[row] = cell.number() if column.kind == "number" else cell.time()
             continue
         if cell.missing:
             continue

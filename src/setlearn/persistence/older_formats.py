@@ -77,9 +77,10 @@ MOVED: Mapping[str, str] = {
 """Classes of format 2 that have moved since: from "module:Name" to "module:Name"."""
 
 ADDED: Mapping[str, Mapping[str, Any]] = {
+    "setlearn.estimators.set_classifier:SetClassifier": {"features_": None},
     "setlearn.networks.transformer:Transformer": {"match_tokens": False},
 }
-"""Parameters that are newer than some files, by "module:Name" of their classes, with the values
+"""Attributes that are newer than some files, by "module:Name" of their classes, with the values
 under which models from these files answer as they did."""
 
 EMPTY_SETS = "setlearn.scorers.empty_sets:EmptySets"

@@ -14,16 +14,16 @@ from setlearn.estimators.base import RuleHolder, Task
 from setlearn.features.cells import Kind
 from setlearn.features.column_guesses import AS_GIVEN, guess_columns, sampled_rows
 from setlearn.features.columns import Column, as_rows, column_notes, read_columns
-from setlearn.features.encoders import TextFeatures
+from setlearn.features.encoders import TextFeatures, guess_text_features
 from setlearn.features.feature_reader import FeatureReader
 from setlearn.files import Row
 from setlearn.records.model import RecordModel
 from setlearn.records.readers import JoinedTextReader, RecordReader, TextReader, lacks_input
 from setlearn.records.target_guesses import guess_targets
 from setlearn.records.targets import TargetReader
-from setlearn.token_guesses import TokenSplit, are_spaced, guess_tokens, split_remark
+from setlearn.token_guesses import TokenSplit, guess_tokens, split_remark
 
-__all__ = ["RecordPlan", "TokenSplit", "guess_features", "plan_records", "plan_to_continue"]
+__all__ = ["RecordPlan", "TokenSplit", "plan_records", "plan_to_continue"]
 
 Columns: TypeAlias = tuple[Column, ...]
 
@@ -249,8 +249,9 @@ def _plan_for_labels(
         )
     if text is not None and text not in FEATURE_REMARKS:
         raise ParameterError(f"text must be one of {', '.join(FEATURE_REMARKS)}, got {text!r}")
+    sampled = [rows[k] for k in sampled_rows(len(rows))]
     features: dict[str, TextFeatures] = {
-        column.name: text or guess_features(_texts(rows, column))
+        column.name: text or guess_text_features(column.cells(sampled))
         for column in columns
         if column.kind == "text"
     }
@@ -298,23 +299,6 @@ TEXT_PLANNERS: dict[Task, Callable[..., TextPlan]] = {
     "labels": _plan_for_labels,
     "sequences": _plan_for_sequences,
 }
-
-
-def guess_features(texts: Sequence[str]) -> TextFeatures:
-    """Choose TF-IDF of words if the texts have spaces, else of characters.
-
-    Examples
-    --------
-    >>> guess_features(["sun over the sea", "night"]), guess_features(["sunset", "seaside"])
-    ('tfidf', 'chars')
-    """
-    return "tfidf" if are_spaced(texts) else "chars"
-
-
-def _texts(rows: Sequence[Row], column: Column) -> list[str]:
-    """Return up to 5000 texts, without missing ones."""
-    cells = column.cells([rows[k] for k in sampled_rows(len(rows))])
-    return [text for cell in cells if (text := cell.text_or_empty())]
 
 
 def _readable_as_sequences(columns: Columns, rows: Sequence[Row]) -> Columns:

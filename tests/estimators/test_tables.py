@@ -1,0 +1,88 @@
+"""SetClassifier() on texts and tables, as people have them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+
+from setlearn import SetClassifier, load, save
+from setlearn.errors import DataError
+from setlearn.features import TableFeatures
+from setlearn.rules import Threshold
+
+RNG = np.random.RandomState(0)
+WORDS = {"sea": "boat wave harbour ship", "city": "street tower bus square", "night": "moon stars"}
+
+
+def sample():
+    tags = {tag for tag in WORDS if RNG.rand() < 0.5}
+    words = [word for tag in sorted(tags) for word in RNG.choice(WORDS[tag].split(), 2)]
+    return " ".join([*words, *RNG.choice(["the", "a", "with", "some", "old", "new"], 3)]), tags
+
+
+TEXTS, TAGS = zip(*(sample() for _ in range(120)), strict=True)
+TEXTS, TAGS = list(TEXTS), list(TAGS)
+
+
+@pytest.fixture(scope="module")
+def tagger():
+    return SetClassifier(rule=Threshold("tuned"), random_state=0).fit(TEXTS, TAGS)
+
+
+def test_texts_in_sets_out(tagger):
+    assert tagger.score(TEXTS[:60], TAGS[:60]) > 0.9
+    assert tagger.predict(["the ship and the tower"]) == [{"sea", "city"}]
+    assert tagger.predict(pd.Series(["moon"])) == tagger.predict(("moon",)) == [{"night"}]
+
+
+def test_all_verbs_read_texts(tagger):
+    assert tagger.trace("an old boat").result == {"sea"}
+    assert tagger.complete(["ship at the square"], [{"sea"}]) == [{"city"}]
+    assert tagger.predict_ranked(["moon"], top=1)[0][0][0] == "night"
+    assert tagger.predict_proba(["moon", ""]).shape == (2, 3)
+    other = tagger.with_rule(Threshold("tuned"), TEXTS[:50], TAGS[:50])
+    assert other.predict(["moon"]) == [{"night"}]
+
+
+def test_a_model_of_texts_is_saved_with_its_words(tagger, tmp_path):
+    save(tagger, tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert np.array_equal(loaded.predict_proba(TEXTS[:9]), tagger.predict_proba(TEXTS[:9]))
+
+
+@pytest.fixture(scope="module")
+def table():
+    kinds = ["fleet" if "sea" in tags else "other" for tags in TAGS]
+    noise = pd.date_range("2024-01-01", periods=120)
+    ages = np.where(["night" in tags for tags in TAGS], 80.0, 20.0)
+    ages[::10] = np.nan
+    return pd.DataFrame({"kind": kinds, "added": noise, "age": ages})
+
+
+def test_a_table_of_all_kinds_of_columns(table):
+    model = SetClassifier(random_state=0).fit(table, TAGS)
+    assert model.features_.notes_ == ["kind: category (2 different)", "added: date", "age: number"]
+    assert model.feature_names_in_.tolist() == ["kind", "added", "age"]
+    rows = table[["age", "kind", "added"]].assign(more=3)[:20]
+    assert model.predict(rows) == model.predict(table[:20])
+    assert "sea" in model.trace(table[table.kind == "fleet"].iloc[0]).result
+    with pytest.raises(DataError, match="record 0: there is no column 'age'"):
+        model.predict(table.drop(columns="age"))
+
+
+def test_scikit_learn_takes_it_along(table):
+    model = SetClassifier(rule=Threshold("tuned"), cv=3, random_state=0)
+    targets = np.array([[tag in tags for tag in sorted(WORDS)] for tags in TAGS], dtype=int)
+    assert cross_val_score(model, TEXTS, targets, cv=2).min() > 0.6
+    assert cross_val_score(model, table, targets, cv=2).min() > 0.3
+    pipeline = make_pipeline("passthrough", model).fit(TEXTS, TAGS)
+    assert pipeline.predict(["moon"]) == [{"night"}]
+    learner = make_pipeline(TableFeatures(), SetClassifier(rule=Threshold(0.5), random_state=0))
+    assert learner.fit(table, TAGS).predict(table[:1])
+
+
+def test_another_fit_forgets_the_features(table):
+    model = SetClassifier(rule=Threshold(0.5), random_state=0).fit(table, TAGS)
+    assert model.fit(np.eye(120), TAGS).features_ is None
+    assert not hasattr(model, "feature_names_in_")
