@@ -167,12 +167,13 @@ def check_texts(learner):
 
 def check_mistakes_are_value_errors(learner):
     fitted = clone(learner).fit(X, Y)
-    with_nan = X.copy()
-    with_nan[3, 1] = np.nan
-    for inputs, targets in [(X, Y[:-1]), (with_nan, Y), (X[:0], Y[:0]), (X, None)]:
+    allows_nan = get_tags(learner).input_tags.allow_nan
+    unusable = X.copy()
+    unusable[3, 1] = np.inf if allows_nan else np.nan
+    for inputs, targets in [(X, Y[:-1]), (unusable, Y), (X[:0], Y[:0]), (X, None)]:
         with pytest.raises(ValueError):  # noqa: PT011  # each learner words it
             clone(learner).fit(inputs, targets)
-    for inputs in (X[:, :2], with_nan):
+    for inputs in (X[:, :2], unusable):
         with pytest.raises(ValueError):  # noqa: PT011  # each learner words it
             fitted.predict_proba(inputs)
 

@@ -86,3 +86,11 @@ def test_another_fit_forgets_the_features(table):
     model = SetClassifier(rule=Threshold(0.5), random_state=0).fit(table, TAGS)
     assert model.fit(np.eye(120), TAGS).features_ is None
     assert not hasattr(model, "feature_names_in_")
+
+
+def test_numbers_may_have_gaps(table):
+    numbers = np.column_stack([table.age, table.kind == "fleet"])
+    model = SetClassifier(random_state=0).fit(numbers, TAGS)
+    assert model.score(numbers, TAGS) > 0.5
+    frame = pd.DataFrame(numbers, columns=["age", "fleet"])
+    assert SetClassifier(random_state=0).fit(frame, TAGS).predict(frame) == model.predict(numbers)

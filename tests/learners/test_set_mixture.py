@@ -28,6 +28,25 @@ def test_scikit_learn_check(estimator, check):
     check(estimator)
 
 
+def test_gaps_are_read():
+    """Without the gaps it knows more, but with them it still beats the frequencies."""
+    gaps = X.copy()
+    gaps[np.random.RandomState(0).rand(*X.shape) < 0.2] = np.nan
+    gaps[:, -1] = np.nan  # nothing at all is known of this feature
+    learner = SetMixture(30, random_state=0).fit(gaps[:80], Y[:80])
+    right = np.mean((learner.predict_proba(gaps[80:]) > 0.5) == Y[80:])
+    usual = np.mean((Y[:80].mean(axis=0) > 0.5) == Y[80:])
+    assert right > usual
+    whole = SetMixture(30, random_state=0).fit(X[:80], Y[:80])
+    assert np.isfinite(whole.predict_proba(gaps)).all()
+
+
+def test_gaps_in_sparse_inputs_are_refused():
+    gaps = sparse.csr_array([[0.0, np.nan], [1.0, 0.0]])
+    with pytest.raises(ValueError, match="contains NaN"):
+        SetMixture().fit(gaps, [[1, 0], [0, 1]])
+
+
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_it_learns_labels(container):
     learner = SetMixture(30, random_state=0).fit(container(X[:80]), Y[:80])

@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import Normalizer, StandardScaler
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags, assert_all_finite, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -26,6 +26,9 @@ from setlearn.nodes import BoolArray, Examples, FloatArray
 from setlearn.savable import savable
 
 __all__ = ["LinearLabels", "SetMixture"]
+
+READING = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
+"""How inputs are read in ``fit`` and later."""
 
 MOST_KERNEL_ROWS = 5000
 """With more rows than this, kernel ridge regression would take too long."""
@@ -43,7 +46,8 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     The smooth model is kernel ridge regression: on city-block distances for dense inputs, on
     cosines for sparse ones. For more than 5000 rows, where a kernel would be too large, it is
     logistic regression. The forest consists of extra trees and is used for dense inputs only: on
-    texts it is slow and does not help. Inputs need not be scaled.
+    texts it is slow and does not help. Inputs need not be scaled. Dense inputs may have gaps (NaN):
+    trees learn where they go, and the smooth model reads the median of the feature instead.
 
     Parameters
     ----------
@@ -93,14 +97,17 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         -------
         self
         """
-        X, y = validate_data(self, X, y, accept_sparse="csr", multi_output=True, dtype=np.float64)
+        X, y = validate_data(self, X, y, multi_output=True, **READING)
+        _refuse_gaps_in_sparse(X)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         Y = self._read_targets(y)
         counted = weight > 0
         if not counted.all():
             X, Y, weight = X[counted], Y[counted], weight[counted]
         small = X.shape[0] <= MOST_KERNEL_ROWS
-        self.smooth_: Any = (KernelLabels() if small else LinearLabels()).fit(X, Y, weight)
+        self.medians_ = _medians(X)
+        smooth: Any = KernelLabels() if small else LinearLabels()
+        self.smooth_: Any = smooth.fit(self._without_gaps(X), Y, weight)
         rng = check_random_state(self.random_state)
         self.forest_ = (
             None if sparse.issparse(X) else SetForest(self.n_trees, rng).fit(X, Y, weight)
@@ -110,7 +117,8 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     def predict_proba(self, X: Any) -> FloatArray:
         """The probability of each label (n, labels), or of each class if y was 1-d."""
         X = self._checked(X)
-        probabilities: FloatArray = np.clip(self.smooth_.predict_proba(X), 1e-6, 1 - 1e-6)
+        smooth = self.smooth_.predict_proba(self._without_gaps(X))
+        probabilities: FloatArray = np.clip(smooth, 1e-6, 1 - 1e-6)
         if self.forest_ is not None:
             forest = self.forest_.predict_proba(X)
             probabilities = expit((logit(probabilities) + logit(forest)) / 2)
@@ -135,6 +143,7 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
         return tags
 
     def _read_targets(self, y: Any) -> BoolArray:
@@ -149,10 +158,33 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self, "smooth_")
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        X = validate_data(self, X, reset=False, **READING)
+        _refuse_gaps_in_sparse(X)
         is_sparse = sparse.issparse(X)
         fitted_on_dense = self.forest_ is not None
         return X.toarray() if is_sparse and fitted_on_dense else X
+
+    def _without_gaps(self, X: Any) -> Any:
+        if self.medians_ is None or not np.isnan(X).any():
+            return X
+        return np.where(np.isnan(X), self.medians_, X)
+
+
+def _medians(X: Any) -> FloatArray | None:
+    """The median of each feature, 0 if it has no value; None for sparse X, which has no gaps."""
+    if sparse.issparse(X):
+        return None
+    ordered = np.sort(X, axis=0)  # nan at the end
+    count = (~np.isnan(ordered)).sum(axis=0)
+    # The lower of the two middle values, because their mean may overflow.
+    middle = ordered[np.maximum(count - 1, 0) // 2, np.arange(X.shape[1])]
+    medians: FloatArray = np.nan_to_num(middle)
+    return medians
+
+
+def _refuse_gaps_in_sparse(X: Any) -> None:
+    if sparse.issparse(X):
+        assert_all_finite(X, input_name="X")
 
 
 @savable()

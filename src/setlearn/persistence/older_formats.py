@@ -78,6 +78,7 @@ MOVED: Mapping[str, str] = {
 
 ADDED: Mapping[str, Mapping[str, Any]] = {
     "setlearn.estimators.set_classifier:SetClassifier": {"features_": None},
+    "setlearn.learners.set_mixture:SetMixture": {"medians_": None},
     "setlearn.networks.transformer:Transformer": {"match_tokens": False},
 }
 """Attributes that are newer than some files, by "module:Name" of their classes, with the values
