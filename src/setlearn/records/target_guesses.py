@@ -12,7 +12,8 @@ from setlearn.features.cells import is_missing
 from setlearn.features.column_guesses import sampled_rows
 from setlearn.features.columns import count_columns, join_names, matching_columns
 from setlearn.files import Row
-from setlearn.records.targets import USUAL_SEPARATOR, TargetReader, as_flag, as_json_list
+from setlearn.records.targets import USUAL_SEPARATOR, TargetReader, as_flag
+from setlearn.records.written_lists import written_list
 
 __all__ = ["USUAL_NAMES", "guess_targets"]
 
@@ -126,7 +127,7 @@ def _texts(rows: Sequence[Row], name: str) -> list[str]:
         for place, value in values
         if isinstance(value, str)
         and not is_missing(value)
-        and as_json_list(value, f"{place}: {name!r}") is None
+        and written_list(value, f"{place}: {name!r}") is None
     ]
 
 

@@ -14,10 +14,10 @@ from setlearn.estimators.base import Task
 from setlearn.features.cells import as_list, as_number, is_missing, short_repr
 from setlearn.features.columns import join_names, matching_columns, missing_column
 from setlearn.files import Row
+from setlearn.records.written_lists import written_list
 from setlearn.savable import savable
-from setlearn.strict_json import StrictJsonError, parse_strict_json
 
-__all__ = ["USUAL_SEPARATOR", "TargetReader", "as_flag", "as_json_list"]
+__all__ = ["USUAL_SEPARATOR", "TargetReader", "as_flag"]
 
 USUAL_SEPARATOR = ";"
 """What sets are written with, and read with unless the data show another separator."""
@@ -116,8 +116,8 @@ class TargetReader:
         if is_missing(value):
             return frozenset()
         if isinstance(value, str):
-            json_list = as_json_list(value, where)
-            parts: list[Any] | None = self._split(value) if json_list is None else json_list
+            written = written_list(value, where)
+            parts: list[Any] | None = self._split(value) if written is None else written
         elif isinstance(value, Set):
             parts = list(value)
         else:
@@ -205,35 +205,6 @@ class TargetReader:
                 advice={"task": "labels"},
             )
         return element
-
-
-def as_json_list(text: str, where: str) -> list[Any] | None:
-    """Read a text that is a JSON list; None if it is not one.
-
-    Parameters
-    ----------
-    text : str
-    where : str
-        How error messages name the text.
-
-    Returns
-    -------
-    list or None
-
-    Raises
-    ------
-    DataError
-        If it is a list with NaN, numbers beyond a float, repeated keys, or too many levels.
-    """
-    if not (text.lstrip().startswith("[") and text.rstrip().endswith("]")):
-        return None
-    try:
-        value: list[Any] = parse_strict_json(text, allow_surrogates=True)
-    except StrictJsonError as error:
-        if error.position is not None:  # not JSON, but a text such as "[draft]"
-            return None
-        raise DataError(f"{where} is a list that cannot be read: {error}; correct it") from None
-    return value
 
 
 def as_flag(value: object) -> bool | None:
