@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from setlearn.errors import DataError
 from setlearn.estimators.label_space import LabelSpace, as_label_array
 from setlearn.ordering import canonical_rank
 
@@ -107,3 +108,17 @@ def test_the_columns_of_an_indicator_are_plain_numbers(container):
     space, _ = LabelSpace.read(container([[0, 1], [1, 0]]))
     assert space.classes.dtype.kind == "i"
     assert space.classes.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("separator", [";", "|", ",", ", "])
+def test_labels_that_are_joined_to_texts_are_asked_about(separator):
+    y = [separator.join(labels) for labels in (["sun", "sea"], ["sea", "city"], ["sun", "city"])]
+    with pytest.raises(DataError, match=r"y holds texts such as '.*' between them; pass sets"):
+        LabelSpace.read([*y, "sun"])
+
+
+@pytest.mark.parametrize(
+    "y", [["Lee, Ann", "Ray, Bo", "Kim, Cy"], ["a", "b", "a,b"], ["1,5", "2,5", "none"]]
+)
+def test_classes_may_have_commas(y):
+    assert LabelSpace.read(y)[0].kind == "classes"

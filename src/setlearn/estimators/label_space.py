@@ -28,6 +28,9 @@ from setlearn.set_reading import (
 
 __all__ = ["Kind", "LabelSpace", "sparse_mask"]
 
+SEPARATORS = (";", "|", ",")
+"""What people put between the labels of a sample."""
+
 Kind: TypeAlias = Literal["classes", "sets", "indicator", "sparse"]
 
 
@@ -216,6 +219,7 @@ def _read_classes(Y: Any) -> tuple[LabelSpace, sparse.csr_array]:
     except ValueError as error:
         raise DataError(str(error)) from error
     classes, ids = np.unique(y, return_inverse=True)
+    _refuse_joined_labels(classes)
     if len(classes) < 2:
         raise DataError(
             f"y holds one class only ({classes.tolist()[0]!r}), so there is nothing to tell apart; "
@@ -223,6 +227,22 @@ def _read_classes(Y: Any) -> tuple[LabelSpace, sparse.csr_array]:
         )
     right = indicator_of_rows([[int(k)] for k in ids], len(classes))
     return LabelSpace("classes", classes, classes.dtype, np.ndarray), right
+
+
+def _refuse_joined_labels(classes: NDArray[Any]) -> None:
+    """Raise if classes are texts that rather look like several labels each, such as "sun;sea"."""
+    if classes.dtype.kind not in "UO":
+        return
+    for separator in SEPARATORS:
+        joined = [text for text in classes.tolist() if separator in text]
+        parts = {part.strip() for text in classes.tolist() for part in text.split(separator)}
+        if 2 * len(joined) >= len(classes) > len(parts):
+            raise DataError(
+                f"y holds texts such as {joined[0]!r}, which look like several labels with "
+                f"{separator!r} between them; pass sets, such as "
+                f"[set(text.split({separator!r})) for text in y], or, if they are single classes, "
+                f"write them without {separator!r}"
+            )
 
 
 def _check_one_kind(Y: Any) -> None:

@@ -5,7 +5,7 @@ sets of sequences also the edit distances, which measure how close wrong element
 `set_report` computes all of them.
 
 To see where predictions fail, use `label_report` (by label), `size_table` (by set size) and
-`worst_samples` (sample by sample).
+`worst_samples` (sample by sample). `set_scorer` makes a metric a scorer for scikit-learn.
 """
 
 from setlearn.metrics.breakdown import (
@@ -17,6 +17,7 @@ from setlearn.metrics.breakdown import (
     worst_samples,
 )
 from setlearn.metrics.report import SetReport, set_report
+from setlearn.metrics.scorer import set_scorer
 from setlearn.metrics.sequences import matched_edit_distance, mean_edit_distance
 from setlearn.metrics.sets import (
     exact_match,
@@ -44,6 +45,7 @@ __all__ = [
     "mean_recall",
     "mean_set_size",
     "set_report",
+    "set_scorer",
     "size_table",
     "worst_samples",
 ]
