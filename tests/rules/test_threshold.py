@@ -116,7 +116,7 @@ def test_what_is_left_open_is_learned():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"cut": -0.1}, r'cut must lie in \[0, 1\] or be "tuned", got -0.1'),
+        ({"cut": -0.1}, r'cut must lie in \[0, 1\] or be "tuned" or "per label", got -0.1'),
         ({"cut": 1.1}, "got 1.1"),
         ({"cut": float("nan")}, "got nan"),
         ({"cut": "best"}, "got 'best'"),

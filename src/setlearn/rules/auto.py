@@ -49,9 +49,9 @@ class Auto(Rule):
     Parameters
     ----------
     candidates : sequence of rules, optional
-        By default ``Margin()``, a tuned ``Threshold``, and ``ExpectedF`` as it is, with
-        ``calibrate=True`` and, if the scorer gives examples, with ``joint=True``. All of them
-        learn how small sets can be.
+        By default ``Margin()``, a tuned ``Threshold``, one for each label, and ``ExpectedF`` with
+        and without ``calibrate=True`` and, if the scorer gives examples, with ``joint=True``.
+        All of them learn how small sets can be.
     random_state : int, RandomState or None
         Draws the thirds and seeds the candidates.
 
@@ -199,6 +199,7 @@ class Auto(Rule):
             candidates = [
                 Margin(),
                 Threshold("tuned", min_size=None),
+                Threshold("per label", min_size=None),
                 ExpectedF(min_size=None),
                 ExpectedF(calibrate=True, min_size=None),
                 ExpectedF(joint=True, min_size=None),

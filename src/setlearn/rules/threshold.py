@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 
-from setlearn.errors import ParameterError
+from setlearn.errors import DataError, ParameterError
 from setlearn.nodes import BoolArray, FloatArray, Mask, Nodes, check_positive, dense_mask
 from setlearn.rules.base import Rule
+from setlearn.rules.label_cuts import label_cuts
 from setlearn.rules.min_size import check_min_size, fill_up, learned_min_size
 from setlearn.savable import savable
 
@@ -25,15 +26,16 @@ class Threshold(Rule):
 
     Parameters
     ----------
-    cut : float in [0, 1] or "tuned", default=0.5
+    cut : float in [0, 1], "tuned" or "per label", default=0.5
         "tuned" picks the cut with the best mean F1 on the data that the rule is fitted on.
+        "per label" picks one for each label, close to the tuned one if the label is rare.
     min_size : int, default=0
         Keep at least this many, the best ones. None: as many as the smallest training set has, but
         1 at most if there are fewer than 100.
 
     Attributes
     ----------
-    cut_ : float
+    cut_ : float, or array with one value per label
     min_size_ : int
 
     Examples
@@ -49,14 +51,21 @@ class Threshold(Rule):
 
     adjustable: ClassVar[tuple[str, ...]] = ("cut", "min_size")
 
-    def __init__(self, cut: float | Literal["tuned"] = 0.5, *, min_size: int | None = 0) -> None:
+    def __init__(
+        self, cut: float | Literal["tuned", "per label"] = 0.5, *, min_size: int | None = 0
+    ) -> None:
         self.cut = cut
         self.min_size = min_size
 
     @property
     def needs_fit(self) -> bool:
         """Whether the cut or the least size has to be learned."""
-        return self.cut == "tuned" or self.min_size is None
+        return isinstance(self.cut, str) or self.min_size is None
+
+    @property
+    def takes_padding(self) -> bool:
+        """Unless there is one cut per label: then all samples must have the same labels."""
+        return self.cut != "per label"
 
     @property
     def is_monotone(self) -> bool:
@@ -79,42 +88,79 @@ class Threshold(Rule):
         self.check_parameters()
         check_positive(nodes, positive)
         self.min_size_ = learned_min_size(self.min_size, nodes, positive)
-        self.cut_ = (
-            best_cut(nodes, positive, self.min_size_) if self.cut == "tuned" else float(self.cut)
-        )
+        self.cut_: float | FloatArray = self._chosen_cut(nodes, positive)
         return self
+
+    def _chosen_cut(self, nodes: Nodes, positive: Mask) -> float | FloatArray:
+        if not isinstance(self.cut, str):
+            return float(self.cut)
+        common = best_cut(nodes, positive, self.min_size_)
+        if self.cut == "tuned":
+            return common
+        if nodes.has_padding:
+            raise DataError(
+                'cut="per label" needs the same labels for every sample, but some are not '
+                'available everywhere; use cut="tuned"'
+            )
+        return label_cuts(nodes, positive, common)
 
     def accept(self, nodes: Nodes) -> BoolArray:
         """Keep what is above the cut."""
-        kept = nodes.completed(nodes.probabilities > self._cut_now())
+        cut = self._cut_now()
+        if np.ndim(cut) and len(np.atleast_1d(cut)) != nodes.n_choices:
+            raise DataError(
+                f"this Threshold has one cut for each of {len(np.atleast_1d(cut))} labels, got "
+                f"scores of {nodes.n_choices}; pass scores of the same labels, or fit it again"
+            )
+        kept = nodes.completed(nodes.probabilities > cut)
         return fill_up(kept, nodes, getattr(self, "min_size_", self.min_size or 0))
 
     def figures(self, node: Nodes, choice: int, memory: Sequence[int]) -> dict[str, float]:
         """The probability of the choice, and the cut."""
-        return {**super().figures(node, choice, memory), "cut": self._cut_now()}
+        return {**super().figures(node, choice, memory), "cut": self._cut_of(choice)}
 
     def reason_against(self, node: Nodes, choice: int, name: str) -> str:
         """Compare the choice's probability with the cut."""
         score = node.probabilities[0, choice]
-        return f"{name} at {score:.4g} does not exceed the cut {self._cut_now():.4g}"
+        return f"{name} at {score:.4g} does not exceed the cut {self._cut_of(choice):.4g}"
 
-    def _cut_now(self) -> float:
+    def facts(self) -> dict[str, Any]:
+        """What was learned; of many cuts the lowest and the highest."""
+        facts = super().facts()
+        if isinstance(facts.get("cut"), list):
+            facts["cut"] = f"{min(facts['cut']):.4g} to {max(facts['cut']):.4g}, per label"
+        return facts
+
+    def _cut_of(self, choice: int) -> float:
+        cut = self._cut_now()
+        return float(cut if np.ndim(cut) == 0 else np.atleast_1d(cut)[choice])
+
+    def _cut_now(self) -> float | FloatArray:
         self.check_parameters()
         if self.needs_fit:
             self._check_fitted("cut_")
-        return float(getattr(self, "cut_", self.cut))
+        cut: Any = getattr(self, "cut_", self.cut)
+        return cast(float | FloatArray, cut)
 
     def check_parameters(self, n_positions: int = 1) -> None:
-        """Raise unless the cut is a probability or "tuned", and the least size a count."""
-        check_cut(self.cut)
+        """Raise unless the cut is one, or a way to choose it, and the least size is a count."""
+        if self.cut != "per label":
+            check_cut(self.cut, '"tuned" or "per label"')
         check_min_size(self.min_size)
 
 
-def check_cut(cut: object) -> None:
-    """Raise unless the cut is a probability or "tuned"."""
+def check_cut(cut: object, words: str = '"tuned"') -> None:
+    """Raise unless the cut is a probability or "tuned".
+
+    Parameters
+    ----------
+    cut : object
+    words : str, default='"tuned"'
+        What else than a number is possible, for the message.
+    """
     number = isinstance(cut, int | float | np.number) and not isinstance(cut, bool)
     if cut != "tuned" and not (number and 0 <= cut <= 1):  # type: ignore[operator]
-        raise ParameterError(f'cut must lie in [0, 1] or be "tuned", got {cut!r}')
+        raise ParameterError(f"cut must lie in [0, 1] or be {words}, got {cut!r}")
 
 
 def best_cut(nodes: Nodes, positive: Mask, min_size: int) -> float:
