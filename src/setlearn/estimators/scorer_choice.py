@@ -43,8 +43,9 @@ SMALL_TRANSDUCER = {"width": 96, "layers": 1}
 """With fewer samples than this a small network is as good, and faster. N-grams and trees then join
 the mixture in any case: they need less to learn from."""
 
-WITHOUT_COPIES = 2
-"""Members of a transducer where no tokens are copied: such outputs are harder to learn."""
+MEMBERS, FEWER_MEMBERS, MANY_SAMPLES = 3, 2, 5000
+"""Members of a transducer where no tokens are copied: such outputs are harder to learn. From this
+number of samples on there are fewer: single ones are better then, and take longer to train."""
 
 MOST_FOR_TREES = 20_000
 """With more samples, trees would be grown on too small a part of them."""
@@ -141,7 +142,8 @@ class SuitedScorer(ScorerSource):
         if is_small:
             transducer.recipe.set_params(**SMALL_TRANSDUCER)
         elif not problem.vocabulary.n_stand_ins:
-            transducer.recipe.set_params(members=WITHOUT_COPIES)
+            is_large = len(problem.X) >= MANY_SAMPLES
+            transducer.recipe.set_params(members=FEWER_MEMBERS if is_large else MEMBERS)
         networks = [transformer] * (not shape.is_in_order) + [transducer] * (not shape.is_short)
         is_good = analogy is not None and analogy.is_good
         network, f1, problem = _best(networks, problem, split, rng, always_tried=is_good)
