@@ -202,3 +202,18 @@ def test_the_only_column_that_a_pattern_matches_is_one_a_label_if_it_says_yes_or
     assert notes == ["is_red: labels, one column per label (1 in use)"]
     assert guess_targets(rows, "is_red")[0].read(rows[1]) == {"0"}
     assert guess_targets(rows, "c*")[0].read(rows[1]) == {"Oslo"}
+
+
+def test_tags_with_many_rare_ones_are_labels_also_in_few_rows():
+    """Half of the tags occur once, and there are more tags than rows."""
+    common = [f"common{k}" for k in range(60)]
+    sets = [[common[k % 60], common[k * 7 % 60], common[k * 3 % 60], f"rare{k}"] for k in range(50)]
+    sets += [common[k : k + 6] for k in range(0, 50, 2)]
+    assert guess_targets(rows_of(tags=sets))[0].task == "labels"
+
+
+def test_long_sequences_that_recur_are_no_labels():
+    """As many occur once as of such tags, but they have many words."""
+    common = [f"( a{k} -> b{k} ) = c{k}" for k in range(60)]
+    sets = [[common[k % 60], common[k * 7 % 60], f"( x{k} -> y{k} ) = z"] for k in range(80)]
+    assert guess_targets(rows_of(y=sets))[0].task == "sequences"

@@ -30,6 +30,9 @@ SHARE_SEEN_ONCE = 0.5
 """Elements are sequences only if at least this share of them occur in a single row."""
 LABELS_PER_ROW = 0.5
 """Labels may also have a long tail of rare ones, but there are few labels compared to rows."""
+SHARE_RARE = 0.2
+"""With few rows, labels are many compared to them. But the rare ones are a smaller share than this
+of all that the sets hold, and a label has a few words at most."""
 
 
 def guess_targets(
@@ -173,9 +176,14 @@ def _guess_task(counts: Counter[Hashable], n_rows: int) -> tuple[Task, str]:
         return "sequences", "the elements are lists of tokens"
     once = sum(count == 1 for count in counts.values())
     long_tail = once < SHARE_SEEN_ONCE * counts.total() and len(counts) <= LABELS_PER_ROW * n_rows
-    if once < SHARE_SEEN_ONCE * len(counts) or long_tail:
+    if once < SHARE_SEEN_ONCE * len(counts) or long_tail or _are_rare_labels(counts, once):
         return "labels", ""
     return "sequences", f"{once} of {len(counts)} elements occur once"
+
+
+def _are_rare_labels(counts: Counter[Hashable], once: int) -> bool:
+    n_words = sum(len(str(element).split()) for element in counts)
+    return once < SHARE_RARE * counts.total() and n_words <= MOST_WORDS * len(counts)
 
 
 def _note(rows: Sequence[Row], reader: TargetReader, n_elements: int) -> str:
