@@ -8,7 +8,9 @@ from sklearn.pipeline import make_pipeline
 
 from setlearn import SetClassifier, load, save
 from setlearn.errors import DataError
-from setlearn.features import TableFeatures
+from setlearn.features import TableFeatures, as_rows
+from setlearn.files import Row
+from setlearn.records import reading_x, record_model_for
 from setlearn.rules import Threshold
 
 RNG = np.random.RandomState(0)
@@ -94,3 +96,18 @@ def test_numbers_may_have_gaps(table):
     assert model.score(numbers, TAGS) > 0.5
     frame = pd.DataFrame(numbers, columns=["age", "fleet"])
     assert SetClassifier(random_state=0).fit(frame, TAGS).predict(frame) == model.predict(numbers)
+
+
+def test_rows_of_files_and_requests_are_read_by_name(table):
+    model = SetClassifier(rule=Threshold("tuned"), random_state=0).fit(table, TAGS)
+    rows = as_rows(table[:9].assign(more="?"))
+    reading, _ = record_model_for(model, rows[0])
+    assert reading.predict(rows) == model.predict(table[:9])
+    assert reading_x(model).predict([{"kind": "fleet", "age": None, "added": "2024-02-01"}])
+    assert reading.input_layout().names == ["kind", "added", "age"]
+
+
+def test_texts_of_files_and_requests_may_have_any_name(tagger):
+    assert reading_x(tagger).predict(["moon", {"x": "moon"}]) == [{"night"}] * 2
+    reading, _ = record_model_for(tagger, Row("", {"title": "moon"}))
+    assert reading.predict([{"title": "moon"}]) == [{"night"}]

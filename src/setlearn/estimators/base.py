@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _is_fitted
 
 from setlearn.errors import DataError, NotFittedError, ParameterError
+from setlearn.features.feature_reader import FeatureReader
 from setlearn.metrics import mean_f1
 from setlearn.nodes import Mask, Nodes
 from setlearn.parameter_checks import check_count
@@ -251,6 +252,17 @@ class SetPredictor(ABC):
     @abstractmethod
     def input_layout(self) -> InputLayout:
         """What the fitted predictor reads."""
+
+    def without_reader(self) -> tuple[FeatureReader | None, Self]:
+        """What reads the rows of tables, and the same predictor for the matrix that it returns.
+
+        Returns
+        -------
+        reader : FeatureReader or None
+            None, the default, if the predictor does not read tables.
+        predictor : SetPredictor
+        """
+        return None, self
 
     def score(self, X: Any, y: Any) -> float:
         """Mean F1 of the predicted sets.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from typing import Any, Literal, Self
 
@@ -28,7 +29,7 @@ from setlearn.estimators.label_problem import (
     refuse_fit_params,
 )
 from setlearn.estimators.label_space import LabelSpace
-from setlearn.features import TableFeatures, is_table
+from setlearn.features import FeatureReader, TableFeatures, is_table
 from setlearn.learners import SetMixture
 from setlearn.nodes import Mask, Nodes, dense_mask
 from setlearn.rules import Auto, Rule, TopK
@@ -271,6 +272,17 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
             getattr(self, "n_features_in_", None),
             names=None if names is None else names.tolist(),
         )
+
+    def without_reader(self) -> tuple[FeatureReader | None, Self]:
+        self._check_fitted()
+        if self.features_ is None or not self.features_.has_columns_:
+            return None, self
+        inner = copy(self)
+        inner.features_ = None
+        for name in ("feature_names_in_", "n_features_in_"):
+            if hasattr(inner, name):
+                delattr(inner, name)
+        return self.features_.reader_, inner
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Say that fit parameters go on to the learner's ``fit``."""

@@ -56,6 +56,8 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         All columns, also those that are ignored.
     notes_ : list of str
         How each column is read, in words.
+    has_columns_ : bool
+        Whether X was a table, not a list of texts.
     reader_ : FeatureReader
 
     Examples
@@ -94,7 +96,8 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         """
         rows = _rows_of(X)
         kinds: Mapping[str, Kind] = self.kinds or {}
-        if _holds_texts(X):  # even if they repeat, as categories do
+        self.has_columns_ = not _holds_texts(X)
+        if not self.has_columns_:  # texts even if they repeat, as categories do
             kinds = {TEXT_COLUMN: "text", **kinds}
         columns = guess_columns(rows, given=kinds, declared=_declared_categories(X))
         inputs = read_columns(columns)

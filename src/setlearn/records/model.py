@@ -306,10 +306,13 @@ def record_model_for(
                 "leave them out"
             )
         return model, []
-    layout = model.input_layout()
-    names, reason = _input_names(layout, row, inputs)
     target = next((name for name in USUAL_NAMES if name in row.record), "labels")
     targets = TargetReader((target,), USUAL_SEPARATOR, model.task)
+    table_reader, inner = model.without_reader()
+    if table_reader is not None:
+        return record_model_for(RecordModel(table_reader, targets, inner), row, inputs)
+    layout = model.input_layout()
+    names, reason = _input_names(layout, row, inputs)
     notes = [f"inputs: {join_names(names)} ({reason})"]
     return RecordModel(_reader(layout, row, names), targets, model), notes
 
