@@ -112,13 +112,14 @@ def test_the_columns_of_an_indicator_are_plain_numbers(container):
 
 @pytest.mark.parametrize("separator", [";", "|", ",", ", "])
 def test_labels_that_are_joined_to_texts_are_asked_about(separator):
-    y = [separator.join(labels) for labels in (["sun", "sea"], ["sea", "city"], ["sun", "city"])]
+    names = ["sun", "sea", "city", "night", "snow"]
+    y = [separator.join(pair) for pair in permutations(names, 2)]
     with pytest.raises(DataError, match=r"y holds texts such as '.*' between them; pass sets"):
-        LabelSpace.read([*y, "sun"])
+        LabelSpace.read([*y, *names] * 3)
 
 
 @pytest.mark.parametrize(
-    "y", [["Lee, Ann", "Ray, Bo", "Kim, Cy"], ["a", "b", "a,b"], ["1,5", "2,5", "none"]]
+    "y", [["Lee, Ann", "Ray, Bo", "Kim, Cy"], ["0|0", "0|1", "1|1"], ["1,5", "2,5", "none"]]
 )
 def test_classes_may_have_commas(y):
     assert LabelSpace.read(y)[0].kind == "classes"

@@ -3,15 +3,17 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from setlearn import SetClassifier, load, save
-from setlearn.errors import DataError
+from setlearn.errors import DataError, SetlearnError
 from setlearn.features import TableFeatures, as_rows
 from setlearn.files import Row
 from setlearn.records import reading_x, record_model_for
-from setlearn.rules import Threshold
+from setlearn.rules import ExpectedF, Threshold
 
 RNG = np.random.RandomState(0)
 WORDS = {"sea": "boat wave harbour ship", "city": "street tower bus square", "night": "moon stars"}
@@ -111,3 +113,42 @@ def test_texts_of_files_and_requests_may_have_any_name(tagger):
     assert reading_x(tagger).predict(["moon", {"x": "moon"}]) == [{"night"}] * 2
     reading, _ = record_model_for(tagger, Row("", {"title": "moon"}))
     assert reading.predict([{"title": "moon"}]) == [{"night"}]
+
+
+@pytest.mark.parametrize("kind", [list, pd.Series, lambda x: np.array(x, dtype=object)])
+def test_some_texts_may_be_missing(kind):
+    model = SetClassifier(rule=Threshold("tuned"), random_state=0)
+    assert model.fit(kind([*TEXTS[:-1], None]), TAGS).predict(kind(["moon", None]))[0] == {"night"}
+
+
+def test_rows_may_be_lists_or_dicts(table):
+    rows = table[["kind", "age"]].to_dict("records")
+    by_name = SetClassifier(rule=Threshold("tuned"), random_state=0).fit(rows, TAGS)
+    by_place = clone(by_name).fit([list(row.values()) for row in rows], TAGS)
+    assert by_name.predict(rows) == by_place.predict([list(row.values()) for row in rows])
+    assert by_name.trace(rows[0]).result == by_name.predict(rows[:1])[0]
+
+
+@pytest.mark.parametrize("X", ["sun", [], None, [1, 2]], ids=repr)
+def test_single_texts_and_other_mistakes_are_refused(tagger, X):
+    with pytest.raises(SetlearnError, match="X "):
+        tagger.predict(X)
+
+
+def test_a_fit_on_texts_forgets_the_columns(table):
+    model = SetClassifier(rule=Threshold(0.5), random_state=0).fit(table, TAGS)
+    assert model.fit(TEXTS, TAGS).input_layout().names is None
+    pipeline = make_pipeline(TableFeatures(), LogisticRegression())
+    model = SetClassifier(pipeline, Threshold(0.5)).fit(table, TAGS).fit(TEXTS, TAGS)
+    assert not hasattr(model, "feature_names_in_")
+
+
+def test_whole_sets_of_a_table_are_known_to_rules(table):
+    model = SetClassifier(random_state=0).fit(table, TAGS)
+    joint = model.with_rule(ExpectedF(joint=True, min_size=None), table[:60], TAGS[:60])
+    assert joint.predict(table[:5])
+
+
+def test_a_learner_for_numbers_says_what_to_put_before_it():
+    with pytest.raises(DataError, match=r"LogisticRegression could not .*TableFeatures\(\)"):
+        SetClassifier(LogisticRegression(), Threshold(0.5)).fit(TEXTS, TAGS)

@@ -1,5 +1,7 @@
 """Kinds of columns: guessed from values, said, and overruled."""
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 
@@ -43,7 +45,9 @@ SENTENCES = [f"sentence number {k}" for k in range(10)]
         ([np.ones(2)] * 10, "c: ignored (always the same)"),
         ([{"a": "b"}, {"a": 1}] * 5, "c: ignored (no kind fits values such as {'a': 'b'})"),
         ([[[1]], [[2]]] * 5, "c: ignored (no kind fits values such as [[1]])"),
-        ([float("inf"), 1] * 5, "c: category (2 different)"),
+        ([float("inf"), 1, 2] * 5, "c: number"),  # refused when it is read
+        ([Decimal("1.50"), Decimal("3")] * 5, "c: number"),
+        (["2024-05-31", "NA", "2024-06-30 12:00"] * 5, "c: date"),
     ],
 )
 def test_a_kind_is_told_by_the_values(values, note):

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from setlearn.errors import DataError, SetlearnWarning
+from setlearn.errors import DataError, ParameterError, SetlearnError, SetlearnWarning
 from setlearn.features import TableFeatures, is_table
 
 TEXTS = ["sun over the sea", "a city at night", "sun on the city", "the night sea", "sun", "sea"]
@@ -144,3 +144,38 @@ def test_it_is_a_transformer():
 )
 def test_numbers_are_no_table(X):
     assert not is_table(X)
+
+
+def test_whole_numbers_are_the_same_categories_as_floats():
+    """One missing value makes pandas read a column of integers as floats."""
+    features = TableFeatures({"zip": "category"}).fit(pd.DataFrame({"zip": [1, 2, 3, 4] * 6}))
+    rows = features.transform(pd.DataFrame({"zip": [1, None]}))
+    assert rows.tolist() == [[1, 0, 0, 0], [0, 0, 0, 0]]
+
+
+def test_categories_of_polars_are_declared():
+    values = pl.Series(["x", "y", "x"], dtype=pl.Enum(["x", "y"]))
+    assert TableFeatures().fit(pl.DataFrame({"c": values})).columns_[0].kind == "category"
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ("a text", "X is the single value 'a text'; pass a list"),
+        ({"size": 1}, "X is the single value {'size': 1}"),
+        (None, "X is the single value None"),
+        ([], "X has no rows"),
+        ([1, 2], "X holds the sample 1; pass a text, a dict or a list"),
+        (pd.DataFrame([["a", "b"]], columns=["c", "c"]), "several columns called 'c'"),
+        (pd.DataFrame({"a": [1.5, np.inf, 3], "b": ["x y", "y", "z"]}), "holds inf, which is not"),
+    ],
+)
+def test_what_is_no_table_is_refused(X, message):
+    with pytest.raises(SetlearnError, match=message):
+        TableFeatures().fit(X)
+
+
+def test_parameters_are_checked():
+    with pytest.raises(ParameterError, match="text must be one of tfidf, words, chars, got 'foo'"):
+        TableFeatures(text="foo").fit(TEXTS)
+    assert TableFeatures({0: "category"}).fit([["a", 7], ["b", 2]]).columns_[0].kind == "category"

@@ -25,10 +25,19 @@ TAGS = ["sun", "the sea", "it's", 'a "word"', "x, y", "a;b"]
         str(np.array(TAGS)),
         str(np.array(TAGS, dtype=object)),
         f"  {TAGS}\n",
+        str(list(np.array(TAGS))),  # np.str_('sun')
     ],
+    ids=range(9),  # sets are written in any order
 )
 def test_elements_are_the_same_however_they_are_written(text):
     assert sorted(written_list(text, "tags")) == sorted(TAGS)
+
+
+def test_numbers_and_odd_texts():
+    assert written_list(str(np.array([1, 20, -3])), "y") == [1, 20, -3]
+    assert written_list(str(list(np.array([1.5, 2e9]))), "y") == [1.5, 2e9]
+    assert written_list("['a', '', 'b']", "y") == ["a", "", "b"]
+    assert written_list(r"['a\d', 'b']", "y") == [r"a\d", "b"]
 
 
 @pytest.mark.parametrize("text", ["[]", "set()", "frozenset()", "()", str(np.array([]))])
@@ -41,6 +50,7 @@ def test_nothing_is_an_empty_list(text):
     [
         *("", "sun", "[draft]", "(see below)", "{x}", "['a'", "a, b", "{'a': 1}", "[a, b]"),
         *("f('a')", "[__import__('os')]", "[1 + 2]", "['a' + 'b']"),
+        *("['a' 'b', 'c']", "{{}}", "{{1}}", "{'a', ['b']}"),
         "['" + "a" * 200_000 + "']",
     ],
     ids=lambda text: text[:20],

@@ -69,6 +69,14 @@ def test_all_candidates_learn_that_no_set_is_empty():
     assert rule.accept(Nodes.roots(scores)).any(axis=1).all()
 
 
+def test_where_choices_differ_there_is_no_cut_per_label():
+    available = np.ones(SCORES.shape, dtype=bool)
+    available[::2, 0] = False
+    nodes = Nodes(NODES.sample, NODES.depth, SCORES * available, available=available)
+    scores = Auto(random_state=0).fit(nodes, RIGHT & available).scores_
+    assert not any("per label" in name for name in scores)
+
+
 def test_who_uses_examples():
     assert Auto().uses_examples
     assert ExpectedF(joint=True).uses_examples

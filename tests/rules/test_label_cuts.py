@@ -50,6 +50,15 @@ def test_labels_whose_scores_are_off_get_cuts_of_their_own():
     assert f1 > common_f1 + 0.005
 
 
+def test_labels_that_are_kept_anyway_do_not_count():
+    """The best label is always kept, and right: cuts are about the others, which are wrong."""
+    scores = RNG.uniform(0.1, 0.4, size=(300, 3))
+    right = scores == scores.max(axis=1, keepdims=True)
+    cuts = label_cuts._best_together(scores, right, 0.2, min_size=1)
+    assert (scores > cuts).sum() <= right.sum()
+    assert ((scores > cuts) & ~right).sum() == 0
+
+
 def test_rare_labels_stay_close_to_the_common_cut():
     few = slice(0, 12)
     one, common = (Threshold(cut).fit(NODES[few], RIGHT[few]) for cut in ("per label", "tuned"))

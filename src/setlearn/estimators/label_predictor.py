@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ from setlearn.rules.steps import LabelTrace
 from setlearn.scorers import LabelScorer
 from setlearn.set_reading import read_set
 
-__all__ = ["LabelPredictor", "check_inputs"]
+__all__ = ["LabelPredictor", "check_inputs", "set_columns"]
 
 
 class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # sklearn has no types
@@ -208,12 +208,14 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
         self._check_fitted()
         if with_examples is None:
             with_examples = self.rule_.uses_examples
-        allow_nan = get_tags(self.scorer_.estimator).input_tags.allow_nan
+        return self.scorer_.start(self._inputs(X), known, with_examples=with_examples).nodes
+
+    def _inputs(self, X: Any) -> Any:
+        """X as the learner takes it."""
         if self.features_ is not None:
-            X = self.features_.transform(X)
-        else:
-            X = check_inputs(self, X, reset=False, allow_nan=allow_nan)
-        return self.scorer_.start(X, known, with_examples=with_examples).nodes
+            return self.features_.transform(X)
+        allow_nan = get_tags(self.scorer_.estimator).input_tags.allow_nan
+        return check_inputs(self, X, reset=False, allow_nan=allow_nan)
 
 
 def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool, allow_nan: bool) -> Any:
@@ -245,6 +247,8 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool, allow_nan: bo
     try:
         check_not_empty(_num_samples(X))
         if _is_learners_own(X):
+            if reset:
+                set_columns(estimator, None)
             return X
         numeric = _numeric(X)
         if numeric:
@@ -267,9 +271,25 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool, allow_nan: bo
     return X if hasattr(X, "columns") or not numeric else checked
 
 
+def set_columns(estimator: BaseEstimator, names: Sequence[str] | None) -> None:
+    """Record the columns of a table, or with None that inputs have none.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+    names : sequence of str or None
+    """
+    for name in ("feature_names_in_", "n_features_in_"):
+        if hasattr(estimator, name):
+            delattr(estimator, name)
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+        estimator.n_features_in_ = len(names)
+
+
 def one_sample(x: Any) -> Any:
     """A single input as a batch of one."""
-    if isinstance(x, str):
+    if isinstance(x, str | Mapping):
         return [x]
     if hasattr(x, "to_frame") and not hasattr(x, "columns"):  # a row of a DataFrame
         return x.to_frame().T.infer_objects()

@@ -31,6 +31,9 @@ __all__ = ["Kind", "LabelSpace", "sparse_mask"]
 SEPARATORS = (";", "|", ",")
 """What people put between the labels of a sample."""
 
+MANY_CLASSES = 10
+"""Fewer classes may well consist of parts that recur, as "0|0" and "0|1" do."""
+
 Kind: TypeAlias = Literal["classes", "sets", "indicator", "sparse"]
 
 
@@ -236,7 +239,7 @@ def _refuse_joined_labels(classes: NDArray[Any]) -> None:
     for separator in SEPARATORS:
         joined = [text for text in classes.tolist() if separator in text]
         parts = {part.strip() for text in classes.tolist() for part in text.split(separator)}
-        if 2 * len(joined) >= len(classes) > len(parts):
+        if len(classes) >= MANY_CLASSES and 2 * len(joined) >= len(classes) > len(parts):
             raise DataError(
                 f"y holds texts such as {joined[0]!r}, which look like several labels with "
                 f"{separator!r} between them; pass sets, such as "

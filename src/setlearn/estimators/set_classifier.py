@@ -16,10 +16,10 @@ from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import _num_samples
 
-from setlearn.errors import ParameterError
+from setlearn.errors import DataError, ParameterError
 from setlearn.estimators.base import InputLayout
 from setlearn.estimators.completion import Completion
-from setlearn.estimators.label_predictor import LabelPredictor, check_inputs
+from setlearn.estimators.label_predictor import LabelPredictor, check_inputs, set_columns
 from setlearn.estimators.label_problem import (
     LabelProblem,
     check_combination,
@@ -183,12 +183,14 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         """Check parameters, inputs, targets and how they go together, before anything costly."""
         self._check_parameters()
         learner = self._learner()
-        allow_nan = get_tags(learner).input_tags.allow_nan
-        X = check_inputs(self, X, reset=True, allow_nan=allow_nan)
         features = None
         if self.estimator is None and is_table(X):
             features = TableFeatures().fit(X)
+            set_columns(self, features.column_names)
             X = features.transform(X)
+        else:
+            allow_nan = get_tags(learner).input_tags.allow_nan
+            X = check_inputs(self, X, reset=True, allow_nan=allow_nan)
         space, right = read_targets(y, _num_samples(X))
         # With one class per sample there is nothing to decide: the best one is kept.
         rule = TopK(1) if space.one_per_sample else clone(self._rule(self.rule))
@@ -209,17 +211,25 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         learner = problem.learner if self.random_state is None else with_seeds(problem.learner, rng)
         holds_out = problem.rule.needs_fit or self.conditional
         folds = 5 if self.cv is None else self.cv
-        return fit_out_of_fold(
-            problem.new_scorer(learner),
-            problem.X,
-            problem.right,
-            params,
-            cv=folds if holds_out else None,
-            with_examples=problem.rule.uses_examples,
-            rng=rng,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-        )
+        try:
+            return fit_out_of_fold(
+                problem.new_scorer(learner),
+                problem.X,
+                problem.right,
+                params,
+                cv=folds if holds_out else None,
+                with_examples=problem.rule.uses_examples,
+                rng=rng,
+                n_jobs=self.n_jobs,
+                verbose=self.verbose,
+            )
+        except (TypeError, ValueError) as error:
+            if isinstance(error, DataError) or not is_table(problem.X):
+                raise
+            raise DataError(
+                f"{type(learner).__name__} could not be fitted on texts or a table ({error}); put "
+                "setlearn.features.TableFeatures() before it in a pipeline, or leave estimator out"
+            ) from error
 
     def with_rule(self, rule: Rule, X: Any = None, y: Any = None) -> Self:
         """A copy of this fitted classifier with the same scores under another rule.
@@ -253,7 +263,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         """
         other = super().with_rule(rule, X, y)
         if X is not None:  # without inputs there is nothing to try it on
-            check_examples(other.rule_, self.scorer_, X)
+            check_examples(other.rule_, self.scorer_, self._inputs(X))
         # Unless the rule was fitted for it just now, completion takes it as it is.
         if other.completion_ is not None and other.completion_ is self.completion_:
             other.completion_ = replace(other.completion_, rule=other.rule_)
@@ -279,9 +289,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
             return None, self
         inner = copy(self)
         inner.features_ = None
-        for name in ("feature_names_in_", "n_features_in_"):
-            if hasattr(inner, name):
-                delattr(inner, name)
+        set_columns(inner, None)
         return self.features_.reader_, inner
 
     def get_metadata_routing(self) -> MetadataRouter:

@@ -7,6 +7,7 @@ import re
 from calendar import isleap
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from numbers import Real
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -80,7 +81,7 @@ def as_number(value: object) -> float | None:
             return boolean
         if "_" in value:  # only Python reads 1_000 as a number
             return None
-    elif not isinstance(value, float | int | Real | np.bool_):  # the common types first, for speed
+    elif not isinstance(value, float | int | Real | np.bool_ | Decimal):  # the common ones first
         return None
     try:
         number = float(value)
@@ -114,12 +115,17 @@ def as_date(value: object) -> datetime | None:
 
 
 def as_text(value: object) -> str | None:
-    """Return a text as it is, a number or a boolean as JSON spells it, else None."""
+    """Return a text as it is, a number or a boolean as JSON spells it, else None.
+
+    Whole numbers are spelled alike: pandas makes 1.0 of a 1 if another value is missing.
+    """
     if isinstance(value, str):
         return value
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
-    return str(value) if isinstance(value, Real) else None
+    if isinstance(value, float | np.floating) and value.is_integer():
+        return str(int(value))
+    return str(value) if isinstance(value, Real | Decimal) else None
 
 
 def as_list(value: object) -> list[Any] | None:
@@ -175,7 +181,7 @@ class Cell(NamedTuple):
         array of shape (7,)
             Years since 2000, then points on three circles; nan everywhere if it is missing.
         """
-        if self.missing:
+        if self.missing or is_missing_word(self.value):
             return np.full(7, math.nan)
         moment = as_date(self.value)
         if moment is None:
@@ -255,7 +261,8 @@ def guess_kind(values: Sequence[Any]) -> Kind | None:
     """
     if _are_numbers(values):
         return "number"
-    if _all(values, lambda value: as_date(value) is not None):
+    present = [value for value in values if not is_missing_word(value)]
+    if present and _all(present, lambda value: as_date(value) is not None):
         return "date"
     if _all(values, lambda value: as_text(value) is not None):
         return "category" if _are_categories(values) else "text"
@@ -273,10 +280,15 @@ def _all(values: Sequence[Any], holds: Callable[[Any], bool]) -> bool:
 def _are_numbers(values: Sequence[Any]) -> bool:
     """Whether these are numbers, some of them perhaps missing, and none a code such as 01234."""
     present = [value for value in values if not is_missing_word(value)]
-    if not _all(present, lambda value: as_number(value) is not None and not _is_code(value)):
+    if not _all(present, lambda value: _is_number(value) and not _is_code(value)):
         return False
     # With only one distinct number, words such as "n/a" carry the information: a category.
     return len(present) == len(values) or len(set(map(as_number, present))) > 1
+
+
+def _is_number(value: Any) -> bool:
+    """Whether it is a number; infinity is one too, which is refused when it is read."""
+    return as_number(value) is not None or (isinstance(value, float) and math.isinf(value))
 
 
 def _is_code(value: Any) -> bool:

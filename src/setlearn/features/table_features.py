@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from setlearn.errors import DataError, SetlearnWarning, warn_user
+from setlearn.errors import DataError, KindError, ParameterError, SetlearnWarning, warn_user
 from setlearn.features.cells import Kind, is_missing
 from setlearn.features.column_guesses import HARMLESS, guess_columns
 from setlearn.features.columns import Column, as_rows, column_notes, join_names, read_columns
@@ -23,8 +24,8 @@ from setlearn.savable import savable
 
 __all__ = ["TableFeatures", "is_table"]
 
-CATEGORY_TYPES = ("category", "categorical", "enum")
-"""The names that pandas and polars have for columns of categories."""
+CATEGORY_TYPES = ("categor", "enum")
+"""How the names begin that pandas and polars have for columns of categories."""
 
 TEXT_COLUMN = "text"
 """The name of the only column if inputs are plain texts."""
@@ -93,9 +94,15 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         ------
         DataError
             If no column can be read.
+        KindError
+            If X is a single text or record.
+        ParameterError
         """
+        if self.text is not None and self.text not in get_args(TextFeatures):
+            names = ", ".join(get_args(TextFeatures))
+            raise ParameterError(f"text must be one of {names}, got {self.text!r}")
         rows = _rows_of(X)
-        kinds: Mapping[str, Kind] = self.kinds or {}
+        kinds: Mapping[str, Kind] = {str(name): kind for name, kind in (self.kinds or {}).items()}
         self.has_columns_ = not _holds_texts(X)
         if not self.has_columns_:  # texts even if they repeat, as categories do
             kinds = {TEXT_COLUMN: "text", **kinds}
@@ -136,6 +143,11 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         check_is_fitted(self, "reader_")
         return self.reader_.read(_rows_of(X, self.reader_.columns))
 
+    @property
+    def column_names(self) -> list[str] | None:
+        """The columns of the table that it was fitted on; None if it was a list of texts."""
+        return [column.name for column in self.columns_] if self.has_columns_ else None
+
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Name the features: by their column and, where it has several, what they stand for."""
         check_is_fitted(self, "reader_")
@@ -169,7 +181,7 @@ def is_table(X: Any) -> bool:
     array = np.asarray(X)
     if array.dtype.kind == "O":
         return any(isinstance(value, str | Mapping) for value in array.flat)
-    return array.dtype.kind in "USM"
+    return array.dtype.kind in "UM"
 
 
 def _dtypes(frame: Any) -> Sequence[Any]:
@@ -184,13 +196,25 @@ def _dtypes(frame: Any) -> Sequence[Any]:
 
 def _rows_of(X: Any, columns: Sequence[Column] = ()) -> list[Row]:
     """The rows of a table, or texts as rows of a single column."""
-    if hasattr(X, "to_dicts"):  # polars
-        X = X.to_dicts()
+    if isinstance(X, str | bytes | Mapping) or not hasattr(X, "__len__"):
+        raise KindError(f"X is the single value {X!r:.60}; pass a list of them, or a table")
+    if len(X) == 0:
+        raise DataError("X has no rows; pass at least one sample")
+    if hasattr(X, "columns"):
+        twice = [name for name, count in Counter(map(str, X.columns)).items() if count > 1]
+        if twice:
+            raise DataError(f"X has several columns called {twice[0]!r}; rename all but one")
+        return as_rows(X.to_dicts() if hasattr(X, "to_dicts") else X, columns)
     if _holds_texts(X):
         return as_rows(list(X), columns or [Column(TEXT_COLUMN, "text")])
-    if not hasattr(X, "columns"):
-        X = [x if isinstance(x, Mapping) else dict(enumerate(x)) for x in X]
-    return as_rows(X, columns)
+    return as_rows([_record(x) for x in X], columns)
+
+
+def _record(x: Any) -> Any:
+    """A row of a list as a record, by the numbers of its values if they have no names."""
+    if not isinstance(x, Mapping | list | tuple | np.ndarray):
+        raise KindError(f"X holds the sample {x!r:.60}; pass a text, a dict or a list per sample")
+    return x if isinstance(x, Mapping) else dict(enumerate(x))
 
 
 def _holds_texts(X: Any) -> bool:
@@ -204,7 +228,7 @@ def _declared_categories(X: Any) -> list[str]:
     if not hasattr(X, "columns"):
         return []
     pairs = zip(X.columns, X.dtypes, strict=True)
-    return [str(name) for name, kind in pairs if str(kind).lower() in CATEGORY_TYPES]
+    return [str(name) for name, kind in pairs if str(kind).lower().startswith(CATEGORY_TYPES)]
 
 
 def _warn_of_ignored(columns: Sequence[Column]) -> None:

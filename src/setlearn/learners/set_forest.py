@@ -109,7 +109,10 @@ class SetForest:
     def _leaves(self, X: Any) -> sparse.csr_array:
         """The leaves that each row falls into, one per tree, (n, all leaves)."""
         # Tree by tree: the forest's own method takes ten times as long for a single row.
-        rows = np.ascontiguousarray(X, dtype=np.float32)
+        with np.errstate(over="ignore"):
+            rows = np.ascontiguousarray(X, dtype=np.float32)
+        if np.isinf(rows).any():  # as scikit-learn's own method says
+            raise ValueError("Input X contains infinity or a value too large for dtype('float32').")
         trees = (tree.tree_ for tree in self.trees_.estimators_)
         leaf = np.column_stack([tree.apply(rows) for tree in trees]) + self.first_leaf_[:-1]
         n = len(leaf)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from typing import Any
 
 from setlearn.errors import DataError
@@ -15,8 +16,13 @@ LONGEST = 100_000
 """Longer texts are not read as Python: its parser needs much memory for each character."""
 
 QUOTED = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
-NUMPY_LIST = re.compile(rf"\[\s*{QUOTED}(?:\s+{QUOTED})*\s*\]", re.DOTALL)
-"""NumPy writes no commas. Python would join such texts to one."""
+NUMBER = r"[-+]?\d[\d.e+-]*"
+NUMPY_LIST = re.compile(
+    rf"\[\s*(?:{QUOTED}(?:\s+{QUOTED})*|{NUMBER}(?:\s+{NUMBER})+)\s*\]", re.DOTALL
+)
+"""NumPy writes no commas."""
+
+NUMPY_SCALAR = re.compile(rf"\bnp\.\w+\(({QUOTED}|{NUMBER}|True|False)\)")
 
 SETS = re.compile(r"(?:frozen)?set\((.*)\)", re.DOTALL)
 
@@ -66,10 +72,15 @@ def _python_list(text: str) -> list[Any] | None:
         text = inner[1].strip() or "[]"
     if len(text) > LONGEST or text[:1] + text[-1:] not in ("[]", "()", "{}"):
         return None
+    text = NUMPY_SCALAR.sub(r"\1", text)
     if NUMPY_LIST.fullmatch(text):
-        text = f"[{', '.join(re.findall(QUOTED, text))}]"
+        text = f"[{', '.join(re.findall(rf'{QUOTED}|{NUMBER}', text))}]"
+    if re.search(r"Q\s*Q", re.sub(QUOTED, "Q", text)):  # which Python would join to one text
+        return None
     try:
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of backslashes, which texts may well have
+            value = ast.literal_eval(text)
+    except (TypeError, ValueError, SyntaxError, RecursionError, MemoryError):
         return None
     return list(value) if isinstance(value, list | tuple | set) else None

@@ -199,7 +199,7 @@ class Auto(Rule):
             candidates = [
                 Margin(),
                 Threshold("tuned", min_size=None),
-                Threshold("per label", min_size=None),
+                *([] if nodes.has_padding else [Threshold("per label", min_size=None)]),
                 ExpectedF(min_size=None),
                 ExpectedF(calibrate=True, min_size=None),
                 ExpectedF(joint=True, min_size=None),

@@ -19,7 +19,7 @@ LEAST = 1e-4
 """Cuts are averaged on the scale of log-odds, where they must be this far from 0 and 1."""
 
 
-def label_cuts(nodes: Nodes, positive: Mask, common: float) -> FloatArray:
+def label_cuts(nodes: Nodes, positive: Mask, common: float, min_size: int) -> FloatArray:
     """Choose a cut for each label.
 
     One label after the other gets the cut with the best mean F1, given the cuts of the others.
@@ -33,22 +33,29 @@ def label_cuts(nodes: Nodes, positive: Mask, common: float) -> FloatArray:
         The right choices.
     common : float
         The best cut if all labels have the same.
+    min_size : int
+        The number of labels that are kept whatever the cuts.
 
     Returns
     -------
     array of shape (V,)
     """
     right = dense_mask(positive, slice(None))
-    own = _best_together(nodes.probabilities, right, common)
+    own = _best_together(nodes.probabilities, right, common, min_size)
     weight = right.sum(axis=0) / (right.sum(axis=0) + SHRINKAGE)
     cuts: FloatArray = expit(weight * _log_odds(own) + (1 - weight) * _log_odds(common))
     return cuts
 
 
-def _best_together(scores: FloatArray, right: BoolArray, common: float) -> FloatArray:
+def _best_together(
+    scores: FloatArray, right: BoolArray, common: float, min_size: int = 0
+) -> FloatArray:
     """The cuts (V,) after some passes of choosing one at a time."""
     cuts = np.full(scores.shape[1], common)
-    kept = scores > common
+    always = np.zeros(scores.shape, dtype=bool)
+    best = np.argsort(-scores, axis=1, kind="stable")[:, :min_size]
+    np.put_along_axis(always, best, True, axis=1)
+    kept = always | (scores > common)
     n_true = right.sum(axis=1)
     n_kept, n_right = kept.sum(axis=1), (kept & right).sum(axis=1)
     for _ in range(PASSES):
@@ -56,8 +63,8 @@ def _best_together(scores: FloatArray, right: BoolArray, common: float) -> Float
             n_kept -= kept[:, label]
             n_right -= kept[:, label] & is_right
             gain = _f1(n_right + is_right, n_kept + 1 + n_true) - _f1(n_right, n_kept + n_true)
-            cuts[label] = _best_cut(score, gain)
-            kept[:, label] = score > cuts[label]
+            cuts[label] = _best_cut(score, np.where(always[:, label], 0.0, gain))
+            kept[:, label] = always[:, label] | (score > cuts[label])
             n_kept += kept[:, label]
             n_right += kept[:, label] & is_right
     return cuts

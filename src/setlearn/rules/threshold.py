@@ -102,7 +102,7 @@ class Threshold(Rule):
                 'cut="per label" needs the same labels for every sample, but some are not '
                 'available everywhere; use cut="tuned"'
             )
-        return label_cuts(nodes, positive, common)
+        return label_cuts(nodes, positive, common, self.min_size_)
 
     def accept(self, nodes: Nodes) -> BoolArray:
         """Keep what is above the cut."""
