@@ -38,10 +38,9 @@ BAD_X = {
         [np.ones(3), np.ones(1)],
         "row 1 has 1 values but row 0 has 3; pass",
     ),
-    "nan": (np.where(X > 0.9, np.nan, X), "Input X contains NaN"),
     "inf": (np.where(X > 0.9, np.inf, X), "Input X contains infinity"),
     "sparse nan": (sparse.csr_array(np.where(X > 0.9, np.nan, X)), "Input X contains NaN"),
-    "nan in a table": (pd.DataFrame(np.where(X > 0.9, np.nan, X)), "Input X contains NaN"),
+    "infinity in a table": (pd.DataFrame(np.where(X > 0.9, np.inf, X)), "Input X contains inf"),
     "no samples": ([], "X holds 0 samples; pass at least one"),
     "no rows": (np.empty((0, 4)), "X holds 0 samples; pass at least one"),
     "no features": (np.empty((20, 0)), r"0 feature\(s\)"),
@@ -230,7 +229,10 @@ BAD_PARAMETERS = {
     "multiplier": ({"rule": Margin(multiplier="x")}, "multiplier must be a positive.*got 'x'"),
     "space": ({"rule": Margin(space="odds")}, "space must be one of.*got 'odds'"),
     "size": ({"rule": Margin(min_size=-1)}, "min_size must be.*got -1"),
-    "cut": ({"rule": Threshold(1.5)}, r'cut must lie in \[0, 1\] or be "tuned", got 1.5'),
+    "cut": (
+        {"rule": Threshold(1.5)},
+        r'cut must lie in .* or be "tuned" or "per label", got 1.5',
+    ),
     "k": ({"rule": TopK(0)}, "k must be a whole number of at least 1, got 0"),
     "a rule's class": (
         {"rule": Margin},

@@ -256,7 +256,7 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool, allow_nan: bo
             checked = check_array(
                 X,
                 accept_sparse=("csr", "csc"),
-                ensure_all_finite="allow-nan" if allow_nan else True,
+                ensure_all_finite="allow-nan" if allow_nan and not sparse.issparse(X) else True,
                 estimator=estimator,
                 input_name="X",
                 dtype="numeric",

@@ -180,7 +180,8 @@ def is_table(X: Any) -> bool:
         )
     array = np.asarray(X)
     if array.dtype.kind == "O":
-        return any(isinstance(value, str | Mapping) for value in array.flat)
+        kinds = str if array.ndim > 1 else (str, Mapping)
+        return any(isinstance(value, kinds) for value in array.flat)
     return array.dtype.kind in "UM"
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sklearn.metrics import make_scorer
-
 from setlearn.metrics.sets import mean_f1
 
 __all__ = ["set_scorer"]
@@ -46,4 +44,6 @@ def set_scorer(
     >>> cross_val_score(model, X, Y, scoring=set_scorer(exact_match), cv=3).tolist()
     [1.0, 1.0, 1.0]
     """
+    from sklearn.metrics import make_scorer  # slow to import
+
     return make_scorer(metric, greater_is_better=greater_is_better, **options)

@@ -157,6 +157,10 @@ def check_cut(cut: object, words: str = '"tuned"') -> None:
     cut : object
     words : str, default='"tuned"'
         What else than a number is possible, for the message.
+
+    Raises
+    ------
+    ParameterError
     """
     number = isinstance(cut, int | float | np.number) and not isinstance(cut, bool)
     if cut != "tuned" and not (number and 0 <= cut <= 1):  # type: ignore[operator]
