@@ -26,7 +26,7 @@ from setlearn.set_reading import (
     read_label_sets,
 )
 
-__all__ = ["Kind", "LabelSpace", "sparse_mask"]
+__all__ = ["SEPARATORS", "Kind", "LabelSpace", "sparse_mask"]
 
 SEPARATORS = (";", "|", ",")
 """What people put between the labels of a sample."""

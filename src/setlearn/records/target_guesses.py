@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from setlearn.errors import DataError, ParameterError
 from setlearn.estimators.base import Task
+from setlearn.estimators.label_space import SEPARATORS
 from setlearn.features.cells import is_missing
 from setlearn.features.column_guesses import sampled_rows
 from setlearn.features.columns import count_columns, join_names, matching_columns
@@ -20,7 +21,6 @@ __all__ = ["USUAL_NAMES", "guess_targets"]
 USUAL_NAMES = ("labels", "tags", "y", "Y", "targets", "classes")
 """Names of columns that are taken to hold the sets."""
 
-SEPARATORS = (";", "|", ",")
 SHARE_SEPARATED = 0.1
 """A separator occurs in at least this share of the values."""
 MOST_WORDS = 3
