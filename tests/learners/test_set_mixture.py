@@ -3,18 +3,15 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.special import expit
-from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from setlearn.learners import set_mixture as mixture_module
-from setlearn.learners.kernel_ridge import Platt, _solve
-from setlearn.learners.set_forest import MOST_EXAMPLES, SetForest
-from setlearn.learners.set_mixture import LinearLabels, SetMixture
+from setlearn.learners.linear_labels import LinearLabels
+from setlearn.learners.ridge_labels import LandmarkLabels, SparseRidgeLabels
+from setlearn.learners.set_mixture import SetMixture
 from tests.estimators.data import tagged
 
 X, Y = tagged(120)
-ONES = np.ones(120)
 
 
 @parametrize_with_checks(
@@ -57,12 +54,54 @@ def test_it_learns_labels(container):
     assert hasattr(learner, "examples") == (container is np.asarray)
 
 
-def test_many_rows_get_a_linear_part(monkeypatch):
-    monkeypatch.setattr(mixture_module, "MOST_KERNEL_ROWS", 50)
-    for rows in (X, sparse.csr_array(X)):
-        learner = SetMixture(10, random_state=0).fit(rows, Y)
-        assert isinstance(learner.smooth_, LinearLabels)
-        assert np.mean(learner.predict(rows) == Y) > 0.8
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (X, LandmarkLabels),
+        (sparse.csr_array(X), SparseRidgeLabels),
+        (sparse.csr_array(np.hstack([X] * 30)), LinearLabels),
+    ],
+    ids=["dense", "few features", "many features"],
+)
+def test_the_smooth_part_suits_many_rows(rows, expected, monkeypatch):
+    monkeypatch.setattr(mixture_module, "LARGEST_SYSTEM", 50)
+    learner = SetMixture(10, random_state=0).fit(rows, Y)
+    assert isinstance(learner.smooth_, expected)
+    assert np.mean(learner.predict(rows) == Y) > 0.8
+
+
+@pytest.mark.parametrize(
+    ("rows", "n_held_out"),
+    [(X, 120), (sparse.csr_array(X), 120), (sparse.csr_array(np.hstack([X] * 40)), 24)],
+    ids=["kernel and forest", "ridge", "logistic"],
+)
+def test_held_out_scores_come_with_the_same_model(rows, n_held_out, monkeypatch):
+    monkeypatch.setattr(mixture_module, "LARGEST_SYSTEM", 119 if n_held_out == 24 else 5000)
+    learner = SetMixture(30, random_state=0)
+    held_out = learner.fit_held_out(rows, Y)
+    alone = SetMixture(30, random_state=0).fit(rows, Y)
+    assert (learner.predict_proba(rows) == alone.predict_proba(rows)).all()
+    assert len(set(held_out.rows.tolist())) == len(held_out.rows) == n_held_out
+    assert (held_out.examples is not None) == (rows is X)
+    # Less sure of rows that it has not seen, but better than the frequencies.
+    right = np.where(Y[held_out.rows], held_out.probabilities, 1 - held_out.probabilities)
+    seen = learner.predict_proba(rows)[held_out.rows]
+    seen = np.where(Y[held_out.rows], seen, 1 - seen)
+    usual = np.where(Y, Y.mean(axis=0), 1 - Y.mean(axis=0))
+    assert np.log(usual).mean() < np.log(right).mean() < np.log(seen).mean()
+
+
+def test_not_all_of_many_rows_are_held_out(monkeypatch):
+    monkeypatch.setattr(mixture_module, "MOST_HELD_OUT", 40)
+    held_out = SetMixture(10, random_state=0).fit_held_out(X, Y)
+    assert held_out.probabilities.shape == (40, 4)
+    assert held_out.examples.weights.shape[0] == 40
+
+
+def test_rows_without_weight_are_not_held_out():
+    weight = np.r_[np.ones(80), np.zeros(40)]
+    held_out = SetMixture(10, random_state=0).fit_held_out(X, Y, sample_weight=weight)
+    assert sorted(held_out.rows) == list(range(80))
 
 
 def test_rows_without_weight_are_as_good_as_absent():
@@ -70,61 +109,3 @@ def test_rows_without_weight_are_as_good_as_absent():
     weighted = SetMixture(10, random_state=0).fit(X, Y, sample_weight=weight)
     alone = SetMixture(10, random_state=0).fit(X[:80], Y[:80])
     assert (weighted.predict_proba(X) == alone.predict_proba(X)).all()
-
-
-def test_left_out_decisions_are_those_of_fits_without_the_row():
-    kernel = np.exp(-np.abs(X[:20, None] - X[None, :20]).sum(axis=2))
-    targets = np.where(Y[:20], 1.0, -1.0)
-    _, left_out = _solve(kernel, targets, 0.3, np.ones(20))
-    for row in range(20):
-        others = np.arange(20) != row
-        dual, _ = _solve(kernel[np.ix_(others, others)], targets[others], 0.3, np.ones(19))
-        np.testing.assert_allclose(kernel[row, others] @ dual, left_out[row], rtol=1e-8)
-
-
-def test_the_curves_are_those_of_logistic_regression():
-    rng = np.random.default_rng(0)
-    decisions = rng.normal(loc=[0.5, -1], size=(4000, 2))
-    right = rng.random((4000, 2)) < expit(decisions * [2, 0.7] + [0.3, -1])
-    found = Platt.fit(decisions, right, np.ones(4000))(decisions)
-    for k in range(2):
-        model = LogisticRegression(C=1e6).fit(decisions[:, [k]], right[:, k])
-        expected = model.predict_proba(decisions[:, [k]])[:, 1]
-        np.testing.assert_allclose(found[:, k], expected, atol=5e-3)
-
-
-def test_a_label_that_is_told_apart_perfectly_is_not_certain():
-    decisions = np.r_[-np.ones(20), np.ones(20)][:, None]
-    P = Platt.fit(decisions, decisions > 0, np.ones(40))(decisions)
-    assert ((P > 0.01) & (P < 0.99)).all()
-    against = Platt.fit(-decisions, decisions > 0, np.ones(40))(decisions)
-    np.testing.assert_allclose(against, 0.5, atol=1e-3)  # never turned around
-
-
-def test_examples_say_what_labels_by_themselves_do_not():
-    """Times the odds of the forest's own marginals they are its distribution over sets."""
-    forest = SetForest(20, 0).fit(X, Y.astype(bool), ONES)
-    examples = forest.examples(X[:10])
-    assert examples.sets.shape == (len(np.unique(Y, axis=0)), 4)
-    odds = forest.predict_proba(X[:10])
-    odds = odds / (1 - odds)
-    weights = examples.weights.toarray()
-    for row in range(10):
-        joint = weights[row] * np.prod(odds[row] ** examples.sets.toarray(), axis=1)
-        joint /= joint.sum()
-        np.testing.assert_allclose(joint, forest._weights(X[[row]]).toarray()[0], atol=1e-12)
-
-
-def test_examples_are_bounded():
-    rng = np.random.default_rng(0)
-    many = rng.random((600, 12)) < 0.5
-    forest = SetForest(5, 0, min_leaf=300).fit(rng.random((600, 2)), many, np.ones(600))
-    per_row = np.diff(forest.examples(rng.random((3, 2))).weights.indptr)
-    assert (per_row == MOST_EXAMPLES).all()
-
-
-def test_more_labels_than_trees_are_grown_on():
-    wide = np.tile(Y, (1, 10)).astype(bool)
-    P = SetForest(20, 0).fit(X, wide, ONES).predict_proba(X)
-    assert P.shape == (120, 40)
-    assert np.mean((P > 0.5) == wide) > 0.95

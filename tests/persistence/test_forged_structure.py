@@ -9,7 +9,7 @@ import pytest
 
 import setlearn
 from setlearn.errors import ModelError
-from setlearn.learners.kernel_ridge import Cosine
+from setlearn.learners.similarity import Cosine
 from setlearn.persistence import read_model
 from setlearn.persistence.classes import place_of
 from setlearn.persistence.manifest import MANIFEST_NAME

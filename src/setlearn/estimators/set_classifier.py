@@ -77,11 +77,13 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         per element and a multi-class learner.
     cv : int, splitter, iterable of splits or "prefit", default=5
         How to get the scores that the rule is fitted on: out of fold, or with "prefit" from a
-        fitted learner and the data as they are. None means 5, as in scikit-learn.
+        fitted learner and the data as they are. None means 5, as in scikit-learn. The default
+        learner is fitted once and needs no folds: it can say what it would answer for a training
+        sample that is left out. With a splitter or splits, folds are used for it too.
     conditional : bool, default=False
         With True, known labels also change the scores of the others in ``complete``.
     n_jobs : int, optional
-        How many folds are fitted at once. The result does not depend on it.
+        How many folds are fitted at once, where there are folds. The result does not depend on it.
     random_state : int or RandomState, optional
         Seeds the folds, and every ``random_state`` that the learner and the rule leave open.
     verbose : bool, default=True

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.utils import Tags, assert_all_finite, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -20,18 +19,31 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from setlearn.learners.kernel_ridge import KernelLabels
+from setlearn.learners.linear_labels import LinearLabels
+from setlearn.learners.ridge_labels import KernelLabels, LandmarkLabels, SparseRidgeLabels
 from setlearn.learners.set_forest import SetForest
-from setlearn.nodes import BoolArray, Examples, FloatArray
+from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray
 from setlearn.savable import savable
 
-__all__ = ["LinearLabels", "SetMixture"]
+__all__ = ["HeldOut", "SetMixture"]
 
 READING = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
 """How inputs are read in ``fit`` and later."""
 
-MOST_KERNEL_ROWS = 5000
-"""With more rows than this, kernel ridge regression would take too long."""
+LARGEST_SYSTEM = 5000
+"""The largest number of equations that ridge regression solves at once."""
+
+MOST_HELD_OUT = 10_000
+"""The largest number of rows that held-out scores are computed for: rules need no more."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldOut:
+    """What a learner answers for training rows as if it had not seen them."""
+
+    rows: IntArray  # (m,) which training rows
+    probabilities: FloatArray  # (m, labels)
+    examples: Examples | None = None
 
 
 def _may_give_examples(mixture: SetMixture) -> bool:
@@ -44,14 +56,15 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     """The average of a smooth model and a forest, on the scale of log-odds.
 
     The smooth model is kernel ridge regression: on city-block distances for dense inputs, on
-    cosines for sparse ones. For more than 5000 rows, where a kernel would be too large, it is
-    logistic regression. The forest consists of extra trees and is used for dense inputs only: on
-    texts it is slow and does not help. Inputs need not be scaled. Dense inputs may have gaps (NaN):
-    trees learn where they go, and the smooth model reads the median of the feature instead.
+    cosines for sparse ones. For more than 5000 dense rows it compares each row with 2000 of them
+    only. For more than 5000 sparse rows with more than 5000 features it is logistic regression.
+    The forest consists of extra trees and is used for dense inputs only: on texts it is slow and
+    does not help. Inputs need not be scaled. Dense inputs may have gaps (NaN): trees learn where
+    they go, and the smooth model reads the median of the feature instead.
 
     Parameters
     ----------
-    n_trees : int, default=200
+    n_trees : int, default=300
         The number of trees in the forest.
     random_state : int, RandomState or None, default=None
 
@@ -59,7 +72,7 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     ----------
     classes_ : array
         The classes or, for an indicator matrix, the numbers of its columns.
-    smooth_ : KernelLabels or LinearLabels
+    smooth_ : KernelLabels, LandmarkLabels, SparseRidgeLabels or LinearLabels
     forest_ : SetForest or None
         None for sparse inputs.
 
@@ -76,7 +89,7 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
 
     def __init__(
         self,
-        n_trees: int = 200,
+        n_trees: int = 300,
         *,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -97,31 +110,53 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         -------
         self
         """
-        X, y = validate_data(self, X, y, multi_output=True, **READING)
-        _refuse_gaps_in_sparse(X)
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        Y = self._read_targets(y)
-        counted = weight > 0
-        if not counted.all():
-            X, Y, weight = X[counted], Y[counted], weight[counted]
-        small = X.shape[0] <= MOST_KERNEL_ROWS
-        self.medians_ = _medians(X)
-        smooth: Any = KernelLabels() if small else LinearLabels()
-        self.smooth_: Any = smooth.fit(self._without_gaps(X), Y, weight)
-        rng = check_random_state(self.random_state)
-        self.forest_ = (
-            None if sparse.issparse(X) else SetForest(self.n_trees, rng).fit(X, Y, weight)
-        )
+        X, Y, weight, _ = self._read(X, y, sample_weight)
+        smooth, forest = self._new_models(X)
+        smooth.fit(self._without_gaps(X), Y, weight)
+        if forest is not None:
+            forest.fit(X, Y, weight)
+        self.smooth_, self.forest_ = smooth, forest
         return self
+
+    def fit_held_out(self, X: Any, y: Any, sample_weight: Any = None) -> HeldOut:
+        """Fit both models, and answer for training rows as if they had been left out.
+
+        The models are the same as after ``fit``, and in most cases this takes little longer:
+        ridge regression knows its decision for a row that is left out, and every row is new to a
+        quarter of the trees. Logistic regression is fitted a second time, without a fifth of the
+        rows.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, features)
+        y : array of shape (n, labels)
+            An indicator matrix.
+        sample_weight : array of shape (n,), optional
+
+        Returns
+        -------
+        HeldOut
+            For all rows with a weight above 0, or for 10,000 of them.
+        """
+        X, Y, weight, counted = self._read(X, y, sample_weight)
+        smooth, forest = self._new_models(X)
+        n = len(Y)
+        n_held_out = min(MOST_HELD_OUT, max(1, int(smooth.largest_held_out_share * n)))
+        rows = np.sort(np.random.RandomState(0).permutation(n)[:n_held_out])
+        probabilities = smooth.fit_held_out(self._without_gaps(X), Y, weight, rows)
+        examples = None
+        if forest is not None:
+            of_forest, examples = forest.fit_held_out(X, Y, weight, rows)
+            probabilities = _mixed(probabilities, of_forest)
+        self.smooth_, self.forest_ = smooth, forest
+        return HeldOut(counted[rows], probabilities, examples)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """The probability of each label (n, labels), or of each class if y was 1-d."""
         X = self._checked(X)
         smooth = self.smooth_.predict_proba(self._without_gaps(X))
-        probabilities: FloatArray = np.clip(smooth, 1e-6, 1 - 1e-6)
-        if self.forest_ is not None:
-            forest = self.forest_.predict_proba(X)
-            probabilities = expit((logit(probabilities) + logit(forest)) / 2)
+        forest = None if self.forest_ is None else self.forest_.predict_proba(X)
+        probabilities = _mixed(smooth, forest)
         if self.plain_:
             probabilities /= probabilities.sum(axis=1, keepdims=True)
         return probabilities
@@ -145,6 +180,31 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
+
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Any, BoolArray, FloatArray, IntArray]:
+        """Check the arguments of fit, and leave out rows of weight 0; also the rows that remain."""
+        X, y = validate_data(self, X, y, multi_output=True, **READING)
+        _refuse_gaps_in_sparse(X)
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        Y = self._read_targets(y)
+        counted = np.flatnonzero(weight > 0)
+        if len(counted) < len(weight):
+            X, Y, weight = X[counted], Y[counted], weight[counted]
+        self.medians_ = _medians(X)
+        return X, Y, weight, counted
+
+    def _new_models(self, X: Any) -> tuple[Any, SetForest | None]:
+        """The smooth model that suits the size of X, and a forest if X is dense."""
+        n, n_features = X.shape
+        if not sparse.issparse(X):
+            rng = check_random_state(self.random_state)
+            smooth = KernelLabels() if n <= LARGEST_SYSTEM else LandmarkLabels()
+            return smooth, SetForest(self.n_trees, int(rng.randint(2**31 - 1)))
+        if n_features < n and n_features <= LARGEST_SYSTEM:
+            return SparseRidgeLabels(), None
+        return (KernelLabels() if n <= LARGEST_SYSTEM else LinearLabels()), None
 
     def _read_targets(self, y: Any) -> BoolArray:
         check_classification_targets(y)
@@ -170,6 +230,15 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         return np.where(np.isnan(X), self.medians_, X)
 
 
+def _mixed(smooth: FloatArray, forest: FloatArray | None) -> FloatArray:
+    """The mean of both answers on the scale of log-odds; without a forest the smooth one."""
+    clipped: FloatArray = np.clip(smooth, 1e-6, 1 - 1e-6)
+    if forest is None:
+        return clipped
+    mixed: FloatArray = expit((logit(clipped) + logit(forest)) / 2)
+    return mixed
+
+
 def _medians(X: Any) -> FloatArray | None:
     """The median of each feature, 0 if it has no value; None for sparse X, which has no gaps."""
     if sparse.issparse(X):
@@ -185,45 +254,3 @@ def _medians(X: Any) -> FloatArray | None:
 def _refuse_gaps_in_sparse(X: Any) -> None:
     if sparse.issparse(X):
         assert_all_finite(X, input_name="X")
-
-
-@savable()
-class LinearLabels:
-    """P(label | x) by one logistic regression per label: for more rows than a kernel can handle.
-
-    Dense inputs are standardised, sparse rows scaled to unit length.
-    """
-
-    def fit(self, X: Any, Y: BoolArray, weight: FloatArray) -> Self:
-        """Fit one model per label.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, features)
-        Y : array of bool of shape (n, labels)
-        weight : array of shape (n,)
-
-        Returns
-        -------
-        self
-        """
-        is_sparse = sparse.issparse(X)
-        self.scaler_ = (Normalizer() if is_sparse else StandardScaler()).fit(X)
-        # Rows of unit length have small entries, which need large coefficients.
-        model = LogisticRegression(C=10.0 if is_sparse else 1.0, solver="liblinear")
-        scaled = self.scaler_.transform(X)
-        self.coefficients_ = np.zeros((X.shape[1] + 1, Y.shape[1]))
-        for k, right in enumerate(Y.T):
-            if right.all() or not right.any():
-                self.coefficients_[-1, k] = 10.0 if right.all() else -10.0
-                continue
-            model.fit(scaled, right, sample_weight=weight / weight.mean())
-            self.coefficients_[:-1, k] = model.coef_[0]
-            self.coefficients_[-1, k] = model.intercept_[0]
-        return self
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """The probability of each label, (n, labels)."""
-        decisions = self.scaler_.transform(X) @ self.coefficients_[:-1] + self.coefficients_[-1]
-        probabilities: FloatArray = 1 / (1 + np.exp(-np.clip(decisions, -50, 50)))
-        return probabilities

@@ -22,28 +22,28 @@ __all__ = ["upgraded_config", "upgraded_skops"]
 PLACES: Mapping[str, str] = {
     "Auto": "setlearn.rules.auto",
     "Bounds": "setlearn.generate",
-    "CityBlock": "setlearn.learners.kernel_ridge",
+    "CityBlock": "setlearn.learners.similarity",
     "Column": "setlearn.features.columns",
     "Completion": "setlearn.estimators.completion",
     "ConditionalScores": "setlearn.estimators.completion",
-    "Cosine": "setlearn.learners.kernel_ridge",
+    "Cosine": "setlearn.learners.similarity",
     "ExpectedF": "setlearn.rules.expected_f",
     "FeatureReader": "setlearn.features.feature_reader",
-    "KernelLabels": "setlearn.learners.kernel_ridge",
+    "KernelLabels": "setlearn.learners.ridge_labels",
     "KeyEncoder": "setlearn.features.encoders",
     "LSTM": "setlearn.networks.lstm",
     "LabelSpace": "setlearn.estimators.label_space",
     "LambdaCNN": "setlearn.rules.lambda_cnn",
     "LambdaRNN": "setlearn.rules.lambda_rnn",
     "LambdaSet": "setlearn.rules.lambda_set",
-    "LinearLabels": "setlearn.learners.set_mixture",
+    "LinearLabels": "setlearn.learners.linear_labels",
     "Margin": "setlearn.rules.margin",
     "MarginalScorer": "setlearn.scorers.labels",
     "MeanF1": "setlearn.rules.auto",
     "NumericEncoder": "setlearn.features.encoders",
     "NumericReader": "setlearn.sequence_inputs",
     "Pipeline": "sklearn.pipeline",
-    "Platt": "setlearn.learners.kernel_ridge",
+    "Platt": "setlearn.learners.platt",
     "RecordModel": "setlearn.records.model",
     "RiskControl": "setlearn.rules.risk_control",
     "SequenceScorer": "setlearn.scorers.sequences",
@@ -67,6 +67,11 @@ PLACES: Mapping[str, str] = {
 """The modules in which the classes of format 1 are today."""
 
 MOVED: Mapping[str, str] = {
+    "setlearn.learners.kernel_ridge:CityBlock": "setlearn.learners.similarity:CityBlock",
+    "setlearn.learners.kernel_ridge:Cosine": "setlearn.learners.similarity:Cosine",
+    "setlearn.learners.kernel_ridge:KernelLabels": "setlearn.learners.ridge_labels:KernelLabels",
+    "setlearn.learners.kernel_ridge:Platt": "setlearn.learners.platt:Platt",
+    "setlearn.learners.set_mixture:LinearLabels": "setlearn.learners.linear_labels:LinearLabels",
     "setlearn.records.columns:Column": "setlearn.features.columns:Column",
     "setlearn.records.readers:FeatureReader": "setlearn.features.feature_reader:FeatureReader",
     "setlearn.records.readers:KeyEncoder": "setlearn.features.encoders:KeyEncoder",
@@ -85,6 +90,7 @@ ADDED: Mapping[str, Mapping[str, Any]] = {
 under which models from these files answer as they did."""
 
 EMPTY_SETS = "setlearn.scorers.empty_sets:EmptySets"
+TREES = "setlearn.learners.packed_trees:ScikitTrees"
 TRAINING = "setlearn.networks.training_settings:Training"
 
 
@@ -121,6 +127,8 @@ def upgraded_config(config: Any, file_format: int) -> Any:
         return node
     if "empty_share_" in node:
         node = _with_empty_sets(node)
+    if "first_leaf_" in node:
+        node = _with_scikit_trees(node)
     return _with_added(place, _without(node, "!object"))
 
 
@@ -128,6 +136,12 @@ def _with_empty_sets(node: Node) -> Node:
     """Trees and n-grams once gave all inputs the same probability of an empty set."""
     empty = {"!object": EMPTY_SETS, "share": node["empty_share_"]}
     return {**_without(node, "empty_share_"), "empty_": empty}
+
+
+def _with_scikit_trees(node: Node) -> Node:
+    """Forests once kept the trees of scikit-learn themselves."""
+    trees = {"!object": TREES, "forest": node["trees_"], "first": node["first_leaf_"]}
+    return {**_without(node, "first_leaf_"), "trees_": trees}
 
 
 def _with_added(place: str, attributes: Node) -> Node:

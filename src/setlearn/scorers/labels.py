@@ -76,6 +76,27 @@ class LabelScorer(ABC):
     def label_scores(self, X: Any) -> FloatArray:
         """The probabilities of all choices, (n, V)."""
 
+    def fit_held_out(
+        self, X: Any, Y: sparse.csr_array, params: Mapping[str, Any], *, with_examples: bool
+    ) -> Nodes | None:
+        """Fit the learner, and score training samples as if they had been left out.
+
+        Parameters
+        ----------
+        X : inputs
+        Y : csr_array of bool, shape (n, labels)
+        params : mapping
+            Passed to the learner's ``fit``.
+        with_examples : bool
+            Whether the scores come with training sets.
+
+        Returns
+        -------
+        Nodes or None
+            None, without a fit, if the learner cannot do this; then folds are needed.
+        """
+        return None
+
     @property
     def n_choices(self) -> int:
         """The number of labels, and one more if "nothing" is a choice."""
@@ -154,22 +175,43 @@ class MarginalScorer(LabelScorer):
 
     def fit(self, X: Any, Y: sparse.csr_array, params: Mapping[str, Any]) -> Self:
         """Fit one learner on all labels that vary, or one on each."""
-        n_samples, counts = Y.shape[0], Y.sum(axis=0)
-        # A label that is always or never present gets its smoothed frequency. Not all learners
-        # accept such a label, and a fold may well have one.
-        self.frequencies_ = (counts + 0.5) / (n_samples + 1)  # (labels,)
-        self.varying_ = np.flatnonzero((counts > 0) & (counts < n_samples))
-        columns = Y.tocsc()[:, self.varying_]
+        columns = self._varying_columns(Y)
         # One label is a plain binary problem: natively multi-label learners would drop a column.
         if len(self.varying_) > 1 and answers_indicators(self.estimator):
-            # int64: narrower integers overflow in scikit-learn's label indices past 255 labels.
-            self.model_ = clone(self.estimator).fit(X, columns.toarray().astype(np.int64), **params)
+            self.model_ = clone(self.estimator).fit(X, _as_targets(columns), **params)
             return self
         self.models_ = [
             fit_learner(self.estimator, X, columns[:, [k]].toarray().ravel().astype(int), params)
             for k in range(len(self.varying_))
         ]
         return self
+
+    def fit_held_out(
+        self, X: Any, Y: sparse.csr_array, params: Mapping[str, Any], *, with_examples: bool
+    ) -> Nodes | None:
+        """Fit a learner with a method ``fit_held_out``, such as `SetMixture`, on several labels."""
+        columns = self._varying_columns(Y)
+        if len(self.varying_) < 2 or not hasattr(self.estimator, "fit_held_out"):
+            return None
+        self.model_ = clone(self.estimator)
+        held_out = self.model_.fit_held_out(X, _as_targets(columns), **params)
+        return Nodes(
+            held_out.rows,
+            np.zeros_like(held_out.rows),
+            self._with_constant_scores(held_out.probabilities),
+            examples=self._with_constant_sets(held_out.examples) if with_examples else None,
+        )
+
+    def _varying_columns(self, Y: sparse.csr_array) -> sparse.csc_array:
+        """Find the labels that vary, and return their columns of Y.
+
+        A label that is always or never present gets its smoothed frequency. Not all learners
+        accept such a label, and a fold may well have one.
+        """
+        n_samples, counts = Y.shape[0], Y.sum(axis=0)
+        self.frequencies_ = (counts + 0.5) / (n_samples + 1)  # (labels,)
+        self.varying_ = np.flatnonzero((counts > 0) & (counts < n_samples))
+        return Y.tocsc()[:, self.varying_]
 
     def prefit(self) -> Self:
         """Take a learner that was fitted on an indicator matrix with these columns."""
@@ -185,36 +227,46 @@ class MarginalScorer(LabelScorer):
                 f"the estimator answers for {scores.shape[1]} labels but Y has {self.n_labels}; "
                 'with cv="prefit" the labels must be those that it was fitted on'
             )
+        return self._with_constant_scores(scores)
+
+    def examples(self, X: Any) -> Examples | None:
+        """Training sets similar to those of X, if the learner has a method ``examples``."""
+        model: Any = getattr(self, "model_", None)
+        return self._with_constant_sets(model.examples(X) if hasattr(model, "examples") else None)
+
+    def _with_constant_scores(self, scores: FloatArray) -> FloatArray:
+        """Scores of varying labels (n, varying) as scores of all of them (n, labels)."""
         if len(self.varying_) < self.n_labels:
             of_varying, scores = scores, np.tile(self.frequencies_, (len(scores), 1))
             scores[:, self.varying_] = of_varying
         margin = np.finfo(scores.dtype).eps
         return np.clip(scores, margin, 1 - margin, out=scores if scores.flags.writeable else None)
 
-    def examples(self, X: Any) -> Examples | None:
-        """Training sets similar to those of X, if the learner has a method ``examples``."""
-        model: Any = getattr(self, "model_", None)
-        examples: Examples | None = model.examples(X) if hasattr(model, "examples") else None
+    def _with_constant_sets(self, examples: Examples | None) -> Examples | None:
+        """Sets of varying labels (m, varying) as sets of all of them (m, labels)."""
         if examples is None or len(self.varying_) == self.n_labels:
             return examples
-        return Examples(self._with_constant_labels(examples.sets), examples.weights)
-
-    def _with_constant_labels(self, sets: sparse.csr_array) -> sparse.csr_array:
-        """Sets of varying labels (m, varying) as sets of all of them (m, labels)."""
-        always = self.frequencies_ > 0.5
+        sets, always = examples.sets, self.frequencies_ > 0.5
         always[self.varying_] = False
         moved = sparse.csr_array(
             (sets.data, self.varying_[sets.indices], sets.indptr),
             shape=(sets.shape[0], self.n_labels),
         )
         constant = sparse.csr_array(np.tile(always, (sets.shape[0], 1)))
-        return sparse.csr_array((moved + constant).astype(bool))
+        return Examples(sparse.csr_array((moved + constant).astype(bool)), examples.weights)
 
     def _varying_scores(self, X: Any) -> FloatArray:
         if hasattr(self, "model_"):
             return label_probabilities(self.model_, X)
         columns = [class_probabilities(model, X)[:, 1] for model in self.models_]
         return np.column_stack(columns) if columns else np.empty((_num_samples(X), 0))
+
+
+def _as_targets(columns: sparse.csc_array) -> IntArray:
+    """An indicator as learners take it."""
+    # int64: narrower integers overflow in scikit-learn's label indices past 255 labels.
+    targets: IntArray = columns.toarray().astype(np.int64)
+    return targets
 
 
 @savable()
@@ -275,6 +327,9 @@ def fit_out_of_fold(
 ) -> tuple[LabelScorer, Nodes]:
     """Fit on all samples, and score each held-out part by a copy fitted on the rest.
 
+    With a number of folds, a learner that can score its training samples as if they had been left
+    out does that instead: it is fitted once.
+
     Parameters
     ----------
     scorer : LabelScorer
@@ -301,6 +356,11 @@ def fit_out_of_fold(
     """
     n_samples = Y.shape[0]
     splits = [] if cv is None else _splits(cv, n_samples, rng)
+    if isinstance(cv, int | np.integer):
+        fitted = copy(scorer)
+        nodes = fitted.fit_held_out(X, Y, params, with_examples=with_examples)
+        if nodes is not None:
+            return fitted, nodes
     tasks = [(np.arange(n_samples), None), *splits]
     jobs = (
         delayed(_fit_and_score)(copy(scorer), X, Y, params, train, test, with_examples)

@@ -1,0 +1,99 @@
+"""One logistic regression per label, for texts that are too many and too long for a kernel."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import Normalizer
+
+from setlearn.nodes import BoolArray, FloatArray, IntArray
+from setlearn.savable import savable
+
+__all__ = ["LinearLabels"]
+
+CERTAIN = 10.0
+"""The log-odds of a label that all rows have."""
+SMALLEST_COEFFICIENT = 0.1
+"""Smaller coefficients count as 0, as most are. That changes no answer, and models are small."""
+CHUNK_ENTRIES = 8_000_000
+
+
+@savable()
+class LinearLabels:
+    """P(label | x) by one logistic regression per label, on sparse rows of length 1."""
+
+    largest_held_out_share: ClassVar[float] = 0.2
+    """The share of the rows that a second fit may leave out."""
+
+    def fit(self, X: Any, Y: BoolArray, weight: FloatArray) -> Self:
+        """Fit one model per label.
+
+        Parameters
+        ----------
+        X : sparse matrix of shape (n, features)
+        Y : array of bool of shape (n, labels)
+        weight : array of shape (n,)
+
+        Returns
+        -------
+        self
+        """
+        self.scaler_ = Normalizer().fit(X)
+        rows = self.scaler_.transform(X)
+        # Rows of unit length have small entries, which need large coefficients. The dual problem
+        # is solved several times faster than the primal one, and to a higher precision.
+        model = LogisticRegression(C=10.0, solver="liblinear", dual=True, tol=1e-2, random_state=0)
+        columns = []
+        for right in Y.T:
+            if right.all() or not right.any():
+                intercept = CERTAIN if right.all() else -CERTAIN
+                column = np.append(np.zeros(X.shape[1]), intercept)
+            else:
+                model.fit(rows, right, sample_weight=weight / weight.mean())
+                large = np.abs(model.coef_[0]) >= SMALLEST_COEFFICIENT
+                column = np.append(np.where(large, model.coef_[0], 0.0), model.intercept_)
+            columns.append(sparse.csc_array(column[:, None].astype(np.float32)))
+        self.coefficients_ = sparse.csr_array(sparse.hstack(columns))  # (features + 1, labels)
+        return self
+
+    def fit_held_out(self, X: Any, Y: BoolArray, weight: FloatArray, rows: IntArray) -> FloatArray:
+        """Fit on all rows, and answer for the given ones by models that have not seen them.
+
+        Parameters
+        ----------
+        X : sparse matrix of shape (n, features)
+        Y : array of bool of shape (n, labels)
+        weight : array of shape (n,)
+        rows : array of int
+            The rows to answer for. Models are fitted on the others.
+
+        Returns
+        -------
+        array of shape (rows, labels)
+        """
+        others = np.setdiff1d(np.arange(len(Y)), rows)
+        held_out = type(self)().fit(X[others], Y[others], weight[others]).predict_proba(X[rows])
+        self.fit(X, Y, weight)
+        return held_out
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The probability of each label, (n, labels)."""
+        n, n_labels = X.shape[0], self.coefficients_.shape[1]
+        probabilities = np.empty((n, n_labels))
+        size = max(1, CHUNK_ENTRIES // n_labels)
+        for start in range(0, n, size):
+            rows = slice(start, min(start + size, n))
+            decisions = sparse.csr_array(self._with_ones(X[rows]) @ self.coefficients_)
+            probabilities[rows] = expit(decisions.toarray().astype(np.float64))
+        return probabilities
+
+    def _with_ones(self, X: Any) -> sparse.csr_array:
+        """Scaled rows with one more feature, which is 1: its coefficients are the intercepts."""
+        rows = sparse.csr_array(self.scaler_.transform(X))
+        return sparse.csr_array(
+            sparse.hstack([rows, sparse.csr_array(np.ones((rows.shape[0], 1)))])
+        )

@@ -1,0 +1,288 @@
+"""Ridge regression for all labels at once, calibrated on left-out rows without further fits."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dpotri
+
+from setlearn.learners.platt import Platt, cross_fitted
+from setlearn.learners.similarity import CityBlock, Cosine, Similarity, unit_rows
+from setlearn.nodes import BoolArray, FloatArray, IntArray
+from setlearn.savable import savable
+
+__all__ = ["KernelLabels", "LandmarkLabels", "RidgeLabels", "SparseRidgeLabels"]
+
+ROWS_TO_CHOOSE_ON = 2000
+CHUNK_ENTRIES = 8_000_000
+LANDMARKS = 2000
+JITTER = 1e-6
+"""Added to the diagonal of a kernel matrix whose rows may be equal."""
+CLOSEST_TO_ONE = 1e-9
+"""The smallest distance of a row's own influence from 1, which would mean that it alone decides."""
+
+
+class RidgeLabels(ABC):
+    """P(label | x) by ridge regression on targets of 1 and -1.
+
+    One factorisation serves all labels, and it gives each row's decision value as if the row had
+    been left out. These values are used to choose the width and the ridge, and to calibrate the
+    probabilities, for which other learners would need inner folds.
+    """
+
+    largest_held_out_share: ClassVar[float] = 1.0
+    """The share of the training rows that it can answer for as if they had been left out."""
+
+    width_: float
+    ridge_: float
+    mean_: FloatArray
+    platt_: Platt
+
+    def fit(self, X: Any, Y: BoolArray, weight: FloatArray) -> Self:
+        """Choose the width and the ridge, solve, and calibrate.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, features)
+        Y : array of bool of shape (n, labels)
+        weight : array of shape (n,)
+            All above 0.
+
+        Returns
+        -------
+        self
+        """
+        decisions = self._fit_decisions(X, Y, weight)
+        self.platt_ = Platt.fit(decisions, Y, weight)
+        return self
+
+    def fit_held_out(self, X: Any, Y: BoolArray, weight: FloatArray, rows: IntArray) -> FloatArray:
+        """Fit, and return the probabilities that training rows have if they are left out.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, features)
+        Y : array of bool of shape (n, labels)
+        weight : array of shape (n,)
+            All above 0.
+        rows : array of int
+            The training rows to answer for.
+
+        Returns
+        -------
+        array of shape (rows, labels)
+        """
+        decisions = self._fit_decisions(X, Y, weight)
+        self.platt_ = Platt.fit(decisions, Y, weight)
+        return cross_fitted(decisions[rows], Y[rows], weight[rows])
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The probability of each label, (n, labels)."""
+        probabilities = np.empty((X.shape[0], len(self.mean_)))
+        for rows in _chunks(X.shape[0], self._width_of_rows):
+            probabilities[rows] = self.platt_(self._decisions(X[rows]) + self.mean_)
+        return probabilities
+
+    def _fit_decisions(self, X: Any, Y: BoolArray, weight: FloatArray) -> FloatArray:
+        """Fit all but the calibration, and return the decision values of left-out rows."""
+        targets = _targets(Y)
+        self.mean_ = np.average(targets, weights=weight, axis=0)
+        similarity = Cosine().fit(X) if sparse.issparse(X) else CityBlock().fit(X)
+        n = len(Y)
+        # Evenly spaced rows are as good as random ones here, and need no seed.
+        rows = np.linspace(0, n - 1, min(n, ROWS_TO_CHOOSE_ON)).astype(np.intp)
+        self.width_, self.ridge_ = _best_setting(similarity.rows(rows), Y[rows], weight[rows])
+        # As if all weights had a mean of 1: what matters is how they compare.
+        weight = weight / weight.mean()
+        return self._solve(X, similarity, targets - self.mean_, weight) + self.mean_
+
+    @abstractmethod
+    def _solve(
+        self, X: Any, similarity: Similarity, targets: FloatArray, weight: FloatArray
+    ) -> FloatArray:
+        """Learn the coefficients; the decision values of left-out rows, (n, labels)."""
+
+    @abstractmethod
+    def _decisions(self, X: Any) -> FloatArray:
+        """Decision values without the mean, (n, labels)."""
+
+    @property
+    @abstractmethod
+    def _width_of_rows(self) -> int:
+        """How many numbers a row needs while its decision values are computed."""
+
+
+@savable()
+class KernelLabels(RidgeLabels):
+    """Ridge regression on the similarity of x to each training row.
+
+    The kernel is that of `CityBlock` for dense rows and that of `Cosine` for sparse ones. Time
+    grows with the cube of the number of rows, memory with its square.
+    """
+
+    def _solve(
+        self, X: Any, similarity: Similarity, targets: FloatArray, weight: FloatArray
+    ) -> FloatArray:
+        self.similarity_ = similarity
+        kernel = similarity.kernel(similarity.compare(), self.width_)
+        self.dual_, left_out = _solve_kernel(kernel, targets, self.ridge_, weight)
+        return left_out
+
+    def _decisions(self, X: Any) -> FloatArray:
+        kernel = self.similarity_.kernel(self.similarity_.compare(X), self.width_)
+        decisions: FloatArray = kernel @ self.dual_
+        return decisions
+
+    @property
+    def _width_of_rows(self) -> int:
+        return len(self.dual_)
+
+
+class PrimalRidge(RidgeLabels):
+    """Ridge regression on a few features of x, whatever the number of rows.
+
+    The decision values of left-out rows follow from the inverse of the features' matrix: time
+    grows with the number of rows, and memory does not grow.
+    """
+
+    coefficients_: FloatArray  # (features, labels)
+
+    @abstractmethod
+    def _features(self, X: Any) -> Any:
+        """The features of rows, (n, features)."""
+
+    def _solve_primal(
+        self, X: Any, penalty: FloatArray, targets: FloatArray, weight: FloatArray
+    ) -> FloatArray:
+        """Learn the coefficients. ``penalty`` is the matrix that the ridge multiplies."""
+        system = self.ridge_ * penalty
+        product = np.zeros((len(penalty), targets.shape[1]))
+        for rows in _chunks(len(targets), len(penalty)):
+            features = self._features(X[rows])
+            system += self._products(features, weight[rows])
+            product += features.T @ (weight[rows, None] * targets[rows])
+        factor, _ = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+        self.coefficients_ = cho_solve((factor, True), product, check_finite=False)
+        inverse, _ = dpotri(factor, lower=True, overwrite_c=True)
+        inverse = np.tril(inverse) + np.tril(inverse, -1).T
+        left_out = np.empty(targets.shape)
+        for rows in _chunks(len(targets), len(penalty)):
+            features = self._features(X[rows])
+            influence = weight[rows] * self._norms(features, inverse)
+            rest = np.maximum(1 - influence, CLOSEST_TO_ONE)[:, None]
+            fitted = features @ self.coefficients_
+            left_out[rows] = targets[rows] - (targets[rows] - fitted) / rest
+        return left_out
+
+    def _products(self, features: Any, weight: FloatArray) -> FloatArray:
+        """The weighted sum over rows of the products of all pairs of features."""
+        products: FloatArray = (features.T * weight) @ features
+        return products
+
+    def _norms(self, features: Any, inverse: FloatArray) -> FloatArray:
+        """The squared length of each row, measured by a matrix."""
+        norms: FloatArray = np.einsum("np,np->n", features @ inverse, features)
+        return norms
+
+    def _decisions(self, X: Any) -> FloatArray:
+        decisions: FloatArray = self._features(X) @ self.coefficients_
+        return decisions
+
+    @property
+    def _width_of_rows(self) -> int:
+        return len(self.coefficients_)
+
+
+@savable()
+class LandmarkLabels(PrimalRidge):
+    """Ridge regression on the similarity of x to some of the training rows: Nyström's method.
+
+    For dense rows that are too many for `KernelLabels`.
+    """
+
+    def _solve(
+        self, X: Any, similarity: Similarity, targets: FloatArray, weight: FloatArray
+    ) -> FloatArray:
+        n = len(targets)
+        chosen = np.linspace(0, n - 1, min(n, LANDMARKS)).astype(np.intp)
+        self.similarity_ = similarity.rows(chosen)
+        penalty = self.similarity_.kernel(self.similarity_.compare(), self.width_)
+        penalty[np.diag_indices_from(penalty)] += JITTER
+        return self._solve_primal(X, penalty, targets, weight)
+
+    def _features(self, X: Any) -> FloatArray:
+        return self.similarity_.kernel(self.similarity_.compare(X), self.width_)
+
+
+@savable()
+class SparseRidgeLabels(PrimalRidge):
+    """Ridge regression on sparse rows of length 1, if they have fewer features than rows.
+
+    It answers as `KernelLabels` does, whose kernel for sparse rows is the cosine.
+    """
+
+    def _solve(
+        self, X: Any, similarity: Similarity, targets: FloatArray, weight: FloatArray
+    ) -> FloatArray:
+        return self._solve_primal(X, np.eye(X.shape[1]), targets, weight)
+
+    def _features(self, X: Any) -> sparse.csr_array:
+        return unit_rows(X)
+
+    def _products(self, features: Any, weight: FloatArray) -> FloatArray:
+        products: FloatArray = (features.multiply(weight[:, None]).T @ features).toarray()
+        return products
+
+    def _norms(self, features: Any, inverse: FloatArray) -> FloatArray:
+        return np.asarray(features.multiply(features @ inverse).sum(axis=1)).ravel()
+
+
+def _best_setting(similarity: Similarity, Y: BoolArray, weight: FloatArray) -> tuple[float, float]:
+    """The width and ridge with the best log loss on left-out rows; the first of equals."""
+    compared, weight = similarity.compare(), weight / weight.mean()
+    mean = np.average(_targets(Y), weights=weight, axis=0)
+    losses = {}
+    for width in similarity.widths:
+        kernel = similarity.kernel(compared, width)
+        for ridge in similarity.ridges:
+            decisions = _solve_kernel(kernel, _targets(Y) - mean, ridge, weight)[1] + mean
+            probabilities = Platt.fit(decisions, Y, weight)(decisions)
+            losses[width, ridge] = _log_loss(probabilities, Y, weight)
+    return min(losses, key=lambda setting: losses[setting])
+
+
+def _solve_kernel(
+    kernel: FloatArray, targets: FloatArray, ridge: float, weight: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Dual coefficients, and each row's decision value if left out, both (n, labels).
+
+    A row of weight w counts like w rows: its ridge is divided by w.
+    """
+    system = kernel.copy()
+    system[np.diag_indices_from(system)] += ridge / weight
+    factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+    dual: FloatArray = cho_solve(factor, targets, check_finite=False)
+    inverse, _ = dpotri(factor[0], lower=True, overwrite_c=True)
+    return dual, targets - dual / np.diag(inverse)[:, None]
+
+
+def _chunks(n_rows: int, width: int) -> Iterator[slice]:
+    """Slices of rows that need that many numbers each."""
+    size = max(1, CHUNK_ENTRIES // max(1, width))
+    for start in range(0, n_rows, size):
+        yield slice(start, min(start + size, n_rows))
+
+
+def _targets(Y: BoolArray) -> FloatArray:
+    return np.where(Y, 1.0, -1.0)
+
+
+def _log_loss(probabilities: FloatArray, Y: BoolArray, weight: FloatArray) -> float:
+    """The mean negative log-likelihood per label."""
+    chance = np.clip(np.where(Y, probabilities, 1 - probabilities), 1e-12, 1)
+    return float(-np.average(np.log(chance).mean(axis=1), weights=weight))
