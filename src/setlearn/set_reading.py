@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from setlearn.errors import DataError, KindError
+from setlearn.missing_values import missing_entries
 from setlearn.nodes import BoolArray
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "indicator_of_rows",
     "indicator_of_sets",
     "read_label_sets",
+    "read_partly_known",
     "read_samples",
     "read_set",
     "read_sets_of_sequences",
@@ -68,6 +70,50 @@ def read_label_sets(Y: Samples, name: str) -> LabelSets | sparse.csr_array:
         )
     samples = read_samples(Y, name)
     return [frozen(sample, sample_name(i, name)) for i, sample in enumerate(samples)]
+
+
+def read_partly_known(
+    Y: Samples, name: str
+) -> tuple[LabelSets | sparse.csr_array, sparse.csr_array | None]:
+    """Read sets or an indicator whose entries may be missing, which means that they are unknown.
+
+    Parameters
+    ----------
+    Y : iterable of sets, or indicator matrix of shape (n_samples, n_labels)
+        An entry of an indicator is unknown if it is NaN, None or blank.
+    name : str
+        The name of the argument in error messages.
+
+    Returns
+    -------
+    sets : list of frozenset, or csr_array of bool
+        As `read_label_sets` returns them, with False where an entry is unknown.
+    unknown : csr_array of bool, or None
+        The unknown entries; None if all are known.
+
+    Raises
+    ------
+    DataError, KindError
+        As `read_label_sets`.
+
+    Examples
+    --------
+    >>> right, unknown = read_partly_known(np.array([[1.0, np.nan], [0.0, 1.0]]), "y")
+    >>> right.toarray()
+    array([[ True, False],
+           [False,  True]])
+    >>> unknown.toarray()
+    array([[False,  True],
+           [False, False]])
+    """
+    if sparse.issparse(Y):
+        return _read_partly_known_sparse(Y, name)
+    if not hasattr(Y, "__array__") or (array := np.asarray(Y)).ndim != 2:
+        return read_label_sets(Y, name), None
+    missing = missing_entries(array)
+    if not missing.any():
+        return _read_dense(array, name), None
+    return _read_dense(np.where(missing, 0, array), name), sparse.csr_array(missing)
 
 
 def read_sets_of_sequences(Y: Samples, name: str) -> LabelSets:
@@ -318,6 +364,22 @@ def _read_sparse(Y: Any, name: str) -> sparse.csr_array:
     matrix.eliminate_zeros()
     _check_indicator(matrix.data, name)
     return matrix.astype(bool)
+
+
+def _read_partly_known_sparse(
+    Y: Any, name: str
+) -> tuple[sparse.csr_array, sparse.csr_array | None]:
+    matrix = sparse.csr_array(Y)
+    missing = missing_entries(matrix.data)
+    if not missing.any():
+        return _read_sparse(Y, name), None
+    data = np.where(missing, 0, matrix.data)
+    known, unknown = (  # copies, because removing zeros changes the indices in place
+        sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape, copy=True)
+        for values in (data, missing)
+    )
+    unknown.eliminate_zeros()
+    return _read_sparse(known, name), unknown
 
 
 def _read_dense(array: NDArray[Any], name: str) -> sparse.csr_array:

@@ -77,7 +77,8 @@ def test_an_array_of_labels_gives_them_back(given_labels):
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.frozensets(labels, max_size=4), min_size=1, max_size=5))
 def test_sets_survive_the_indicator(sets):
-    space, right = LabelSpace.read(sets)
+    space, targets = LabelSpace.read(sets)
+    right = targets.right
     assert space.kind == "sets"
     assert space.answer(right) == sets
     assert (space.encode(sets, "error") != right).nnz == 0
@@ -89,8 +90,8 @@ def test_sets_survive_the_indicator(sets):
     st.sampled_from([np.array, sparse.csr_array, sparse.csr_matrix, sparse.coo_array, list]),
 )
 def test_indicators_survive_too(rows, container):
-    space, right = LabelSpace.read(container(rows))
-    answer = space.answer(right)
+    space, targets = LabelSpace.read(container(rows))
+    answer = space.answer(targets.right)
     assert type(answer) is (np.ndarray if container in (list, np.array) else type(container(rows)))
     dense = answer.toarray() if sparse.issparse(answer) else answer
     assert dense.tolist() == rows
@@ -99,8 +100,8 @@ def test_indicators_survive_too(rows, container):
 def test_what_is_read_is_not_changed():
     thin = sparse.csr_array((np.array([1, 0, 1]), ([0, 0, 1], [2, 1, 0])), shape=(2, 3))
     before = thin.nnz
-    _, right = LabelSpace.read(thin)
-    assert (thin.nnz, right.nnz) == (before, 2)
+    _, targets = LabelSpace.read(thin)
+    assert (thin.nnz, targets.right.nnz) == (before, 2)
 
 
 @pytest.mark.parametrize("container", [np.array, sparse.csr_array, list])

@@ -164,7 +164,7 @@ def test_tables_of_mixed_columns_are_read():
         (np.eye(2), np.full((2, 2), np.nan), DataError, "Y_pred holds .*nan"),
         (sparse.eye_array(2) * 2, np.eye(2), DataError, r"Y_true holds .*2\.0"),
         (np.eye(2), np.array([["a", "b"]] * 2), DataError, "Y_pred holds .*'a'"),
-        (pd.DataFrame([[pd.NA, 1]]), np.eye(2)[:1], DataError, "Y_true holds <NA>"),
+        (np.eye(2)[:1], pd.DataFrame([[pd.NA, 1]]), DataError, "Y_pred holds <NA>"),
         (np.zeros((1, 1, 1)), np.eye(1), DataError, r"Y_true has 3 dimension"),
         (sparse.coo_array(np.array([1, 0])), np.eye(2), DataError, r"Y_true has 1 dimension"),
         ([], [], DataError, "0 samples"),

@@ -23,9 +23,14 @@ from setlearn.scorers.classifiers import (
     params_of_rows,
     with_seeds,
 )
+from setlearn.scorers.label_targets import LabelTargets
 from tests.estimators.data import tagged
 
 X, Y = tagged(40)
+
+
+def targets(indicator):
+    return LabelTargets(sparse.csr_array(np.asarray(indicator, dtype=bool)))
 
 
 @pytest.mark.parametrize(
@@ -44,30 +49,30 @@ def test_who_takes_indicators(learner, natively):
     assert answers_indicators(learner) is natively
     scorer = MarginalScorer(learner, n_labels=4)
     if not isinstance(learner, MLPClassifier):
-        scorer.fit(X, sparse.csr_array(Y.astype(bool)), {})
+        scorer.fit(X, targets(Y.astype(bool)), {})
         assert hasattr(scorer, "model_") is natively
 
 
 def test_labels_that_do_not_vary_get_their_smoothed_frequency():
     constant = np.column_stack([Y, np.zeros(40, int), np.ones(40, int)]).astype(bool)
     for learner in (DecisionTreeClassifier(random_state=0), LogisticRegression()):
-        scorer = MarginalScorer(learner, n_labels=6).fit(X, sparse.csr_array(constant), {})
+        scorer = MarginalScorer(learner, n_labels=6).fit(X, targets(constant), {})
         P = scorer.label_scores(X)
         np.testing.assert_allclose(P[:, 4], 0.5 / 41)
         np.testing.assert_allclose(P[:, 5], 40.5 / 41)
-        alone = MarginalScorer(learner, n_labels=4).fit(X, sparse.csr_array(Y.astype(bool)), {})
+        alone = MarginalScorer(learner, n_labels=4).fit(X, targets(Y.astype(bool)), {})
         assert (P[:, :4] == alone.label_scores(X)).all()
 
 
 def test_when_no_label_varies_there_is_nothing_to_fit():
-    nothing = sparse.csr_array(np.zeros((40, 3), bool))
+    nothing = targets(np.zeros((40, 3)))
     P = MarginalScorer(LogisticRegression(), n_labels=3).fit(X, nothing, {}).label_scores(X)
     np.testing.assert_allclose(P, np.full((40, 3), 0.5 / 41))
 
 
 def test_a_sure_learner_is_never_quite_sure():
     scorer = MarginalScorer(DecisionTreeClassifier(), n_labels=4)
-    P = scorer.fit(X, sparse.csr_array(Y.astype(bool)), {}).label_scores(X)
+    P = scorer.fit(X, targets(Y.astype(bool)), {}).label_scores(X)
     assert ((P > 0) & (P < 1)).all()
     assert ((P > 0.5) == Y).all()
 
@@ -83,7 +88,7 @@ def test_softmax_gives_one_row_an_element():
     rows, columns = np.nonzero(Y)
     expected = LogisticRegression().fit(X[rows], columns).predict_proba(X)
     scorer = SoftmaxScorer(LogisticRegression(), n_labels=4)
-    P = scorer.fit(X, sparse.csr_array(Y.astype(bool)), {}).label_scores(X)
+    P = scorer.fit(X, targets(Y.astype(bool)), {}).label_scores(X)
     np.testing.assert_allclose(P, expected)
 
 
@@ -91,7 +96,7 @@ def test_softmax_with_nothing_as_a_choice():
     some = Y.astype(bool)
     some[:5] = False
     scorer = SoftmaxScorer(LogisticRegression(), n_labels=4, empty_choice=True)
-    scorer.fit(X, sparse.csr_array(some), {})
+    scorer.fit(X, targets(some), {})
     right = scorer.right_choices(sparse.csr_array(some)).toarray()
     assert (right[:, :4] == some).all()
     assert (right[:, 4] == ~some.any(axis=1)).all()
@@ -107,11 +112,11 @@ def test_softmax_with_nothing_as_a_choice():
 def test_an_element_unseen_in_training_has_no_probability():
     some = Y.astype(bool)
     some[:, 2] = False
-    P = SoftmaxScorer(LogisticRegression(), n_labels=4).fit(X, sparse.csr_array(some), {})
+    P = SoftmaxScorer(LogisticRegression(), n_labels=4).fit(X, targets(some), {})
     assert (P.label_scores(X)[:, 2] == 0).all()
     only = np.zeros((40, 4), bool)
     only[:, 1] = True
-    P = SoftmaxScorer(LogisticRegression(), n_labels=4).fit(X, sparse.csr_array(only), {})
+    P = SoftmaxScorer(LogisticRegression(), n_labels=4).fit(X, targets(only), {})
     assert P.label_scores(X).tolist() == [[0, 1, 0, 0]] * 40
 
 

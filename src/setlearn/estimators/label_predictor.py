@@ -45,6 +45,7 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
     scorer_: LabelScorer
     completion_: Completion | None
     features_: TableFeatures | None
+    n_unknown_: int
 
     @property
     def task(self) -> Task:
@@ -137,9 +138,10 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
             return kept
         check_both(X, y)
         nodes = self._score(X, with_examples=True)
-        right = self.space_.encode(y, "error", name="y")
-        check_same_length(len(nodes), right.shape[0])
-        return nodes, self.scorer_.right_choices(right)
+        targets = self.space_.targets(y)
+        check_same_length(len(nodes), len(targets))
+        nodes, targets = targets.known_choices(nodes)
+        return nodes, self.scorer_.right_choices(targets.right)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Mean F1 of the predicted sets; accuracy for a plain 1-d y.
@@ -170,6 +172,7 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
             "task": "sets of labels",
             "learner": type(self.scorer_.estimator).__name__,
             "labels": len(self.classes_),
+            **({"unknown entries": self.n_unknown_} if self.n_unknown_ else {}),
             **self.rule_.facts(),
         }
 

@@ -22,6 +22,7 @@ from setlearn.features import TableFeatures
 from setlearn.nodes import IntArray
 from setlearn.rules import Rule
 from setlearn.scorers import LabelScorer, MarginalScorer, SoftmaxScorer
+from setlearn.scorers.label_targets import LabelTargets
 
 __all__ = [
     "LabelProblem",
@@ -45,30 +46,30 @@ class LabelProblem:
     X: Any
     features: TableFeatures | None
     space: LabelSpace
-    right: sparse.csr_array  # (n, labels)
+    targets: LabelTargets
     learner: BaseEstimator
     rule: Rule
     shares_of_one: bool
 
     def new_scorer(self, learner: BaseEstimator) -> LabelScorer:
         """A scorer, not fitted, for this learner."""
-        n_labels = self.right.shape[1]
+        n_labels = self.targets.n_labels
         if not self.shares_of_one:
             return MarginalScorer(learner, n_labels=n_labels)
-        some_empty = bool((np.diff(self.right.indptr) == 0).any())
+        some_empty = bool((np.diff(self.targets.right.indptr) == 0).any())
         return SoftmaxScorer(learner, n_labels=n_labels, empty_choice=some_empty)
 
     def with_fitted_learner(self) -> tuple[LabelProblem, LabelScorer]:
         """The problem in the order of a fitted learner's classes, and the learner as a scorer."""
         _check_prefit(self.learner)
         if not self.shares_of_one:
-            return self, MarginalScorer(self.learner, n_labels=self.right.shape[1]).prefit()
-        space, right, choices = _in_order_of_learner(self.learner, self.space, self.right)
+            return self, MarginalScorer(self.learner, n_labels=self.targets.n_labels).prefit()
+        space, right, choices = _in_order_of_learner(self.learner, self.space, self.targets.right)
         scorer = SoftmaxScorer(self.learner, n_labels=right.shape[1]).prefit(choices)
-        return replace(self, space=space, right=right), scorer
+        return replace(self, space=space, targets=LabelTargets(right)), scorer
 
 
-def read_targets(Y: Any, n_samples: int) -> tuple[LabelSpace, sparse.csr_array]:
+def read_targets(Y: Any, n_samples: int) -> tuple[LabelSpace, LabelTargets]:
     """Read the targets, and check that there is something to learn from them.
 
     Parameters
@@ -80,7 +81,7 @@ def read_targets(Y: Any, n_samples: int) -> tuple[LabelSpace, sparse.csr_array]:
     Returns
     -------
     space : LabelSpace
-    right : csr_array of bool, shape (n, labels)
+    targets : LabelTargets
 
     Raises
     ------
@@ -89,16 +90,22 @@ def read_targets(Y: Any, n_samples: int) -> tuple[LabelSpace, sparse.csr_array]:
     """
     if Y is None:
         raise DataError("requires y to be passed, but the target y is None; pass label sets")
-    space, right = LabelSpace.read(Y)
-    check_same_length(n_samples, right.shape[0], "Y")
-    if right.nnz == 0:
+    space, targets = LabelSpace.read(Y)
+    check_same_length(n_samples, len(targets), "Y")
+    if (targets.n_known == 0).any():
+        label = space.classes.tolist()[int(np.argmin(targets.n_known))]
+        raise DataError(
+            f"the label {label!r} is unknown for every sample in Y, so nothing can be learned "
+            "about it; leave out its column"
+        )
+    if targets.right.nnz == 0:
         raise DataError("every set in Y is empty, so there is no label to learn; check the targets")
-    if right.shape[1] == 1 and right.sum() == right.shape[0]:
+    if targets.n_labels == 1 and targets.counts[0] == targets.n_known[0]:
         raise DataError(
             f"Y holds one class only ({space.classes.tolist()[0]!r} in every sample), so there "
             "is nothing to learn; pass samples with different sets"
         )
-    return space, right
+    return space, targets
 
 
 def check_combination(
@@ -108,6 +115,7 @@ def check_combination(
     of_classes: bool,
     shares_of_one: bool,
     conditional: bool,
+    partly_known: bool = False,
 ) -> None:
     """Raise if the parts cannot work together, before anything costly is done.
 
@@ -120,6 +128,8 @@ def check_combination(
     shares_of_one : bool
         Whether the scores of all labels add up to 1.
     conditional : bool
+    partly_known : bool, default=False
+        Whether some entries of y are unknown.
 
     Raises
     ------
@@ -145,6 +155,14 @@ def check_combination(
             f"conditional=True needs each label's own probability, got {what}; "
             'leave it out, or pass sets and scores="marginal"',
             advice={"conditional": False},
+        )
+
+    if partly_known and (shares_of_one or conditional or not rule.takes_padding):
+        by_setting = 'scores="softmax"' if shares_of_one else "conditional=True"
+        what = by_setting if shares_of_one or conditional else repr(rule)
+        raise ParameterError(
+            f"some entries of y are unknown (NaN), and {what} needs to know all of them; leave it "
+            "out, or leave out samples with unknown entries"
         )
 
 

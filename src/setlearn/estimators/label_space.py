@@ -19,11 +19,13 @@ from setlearn.estimators.base import Unknown
 from setlearn.nodes import BoolArray
 from setlearn.ordering import canonical_rank
 from setlearn.savable import savable
+from setlearn.scorers.label_targets import LabelTargets
 from setlearn.set_reading import (
     are_indicator_rows,
     indicator_of_rows,
     indicator_of_sets,
     read_label_sets,
+    read_partly_known,
 )
 
 __all__ = ["SEPARATORS", "Kind", "LabelSpace", "sparse_mask"]
@@ -52,15 +54,15 @@ class LabelSpace:
     container: type
 
     @classmethod
-    def read(cls, Y: Any) -> tuple[LabelSpace, sparse.csr_array]:
-        """Learn the labels from Y, and return Y as a sparse boolean indicator over them."""
+    def read(cls, Y: Any) -> tuple[LabelSpace, LabelTargets]:
+        """Learn the labels from Y, and return Y as indicators over them."""
         if isinstance(Y, Iterator):
             Y = list(Y)  # what follows looks at it more than once
         if _is_plain(Y):
             return _read_classes(Y)
         if are_indicator_rows(Y):
             Y = np.asarray(Y)
-        read = read_label_sets(Y, "Y")
+        read, unknown = read_partly_known(Y, "Y")
         if isinstance(read, list):
             return _read_sets(read)
         names = getattr(Y, "columns", np.arange(read.shape[1]))  # of a DataFrame
@@ -68,7 +70,8 @@ class LabelSpace:
         dtype = Y.dtype if hasattr(Y, "dtype") else np.asarray(Y).dtype
         if dtype.kind == "O":  # a table whose columns differ in kind
             dtype = np.dtype(np.int64)
-        return cls(kind, as_label_array(list(names)), dtype, type(Y)), read
+        space = cls(kind, as_label_array(list(names)), dtype, type(Y))
+        return space, LabelTargets(read, unknown)
 
     @property
     def one_per_sample(self) -> bool:
@@ -120,6 +123,25 @@ class LabelSpace:
             _report_unseen(unseen, unknown, name)
         rows = [[column[label] for label in labels if label in column] for labels in read]
         return indicator_of_rows(rows, len(self.classes))
+
+    def targets(self, y: Any) -> LabelTargets:
+        """True sets over these labels; entries of an indicator may be unknown (NaN).
+
+        Parameters
+        ----------
+        y : iterable of sets, or an indicator
+
+        Returns
+        -------
+        LabelTargets
+
+        Raises
+        ------
+        DataError
+            As `encode` does for labels that were never seen in training.
+        """
+        read, unknown = read_partly_known(self.in_own_kind(y), "y")
+        return LabelTargets(self.encode(read, "error", name="y"), unknown)
 
     def in_own_kind(self, Y: Any) -> Any:
         """Y, but lists of 0 and 1 as what ``fit`` was given: rows of a matrix, or sets."""
@@ -210,7 +232,7 @@ def _is_collection(value: Any) -> bool:
     return isinstance(value, Set | list | tuple | dict) or np.ndim(value) > 0
 
 
-def _read_classes(Y: Any) -> tuple[LabelSpace, sparse.csr_array]:
+def _read_classes(Y: Any) -> tuple[LabelSpace, LabelTargets]:
     y = column_or_1d(np.asarray(Y), warn=True)
     _check_one_kind(Y)
     if y.dtype.kind == "O" and not all(isinstance(v, str) for v in y):
@@ -229,7 +251,7 @@ def _read_classes(Y: Any) -> tuple[LabelSpace, sparse.csr_array]:
             "pass samples of at least two classes"
         )
     right = indicator_of_rows([[int(k)] for k in ids], len(classes))
-    return LabelSpace("classes", classes, classes.dtype, np.ndarray), right
+    return LabelSpace("classes", classes, classes.dtype, np.ndarray), LabelTargets(right)
 
 
 def _refuse_joined_labels(classes: NDArray[Any]) -> None:
@@ -260,7 +282,7 @@ def _check_one_kind(Y: Any) -> None:
         )
 
 
-def _read_sets(sets: list[frozenset[Hashable]]) -> tuple[LabelSpace, sparse.csr_array]:
+def _read_sets(sets: list[frozenset[Hashable]]) -> tuple[LabelSpace, LabelTargets]:
     labels = sorted(map(_python_value, set().union(*sets)), key=canonical_rank)
     for label in labels:
         if label != label:  # nan is the one value that differs from itself
@@ -269,7 +291,8 @@ def _read_sets(sets: list[frozenset[Hashable]]) -> tuple[LabelSpace, sparse.csr_
                 "or a string"
             )
     right = indicator_of_sets(sets, labels)
-    return LabelSpace("sets", as_label_array(labels), np.dtype(object), list), right
+    space = LabelSpace("sets", as_label_array(labels), np.dtype(object), list)
+    return space, LabelTargets(right)
 
 
 def _report_unseen(unseen: Counter[Hashable], unknown: Unknown, name: str) -> None:

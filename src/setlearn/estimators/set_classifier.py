@@ -99,6 +99,8 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
     rule_samples_ : tuple (Nodes, mask) or None
         The held-out scores and right choices that the rule was fitted on, for `with_rule`. None if
         the rule needed none or they are too large to keep. They are not saved.
+    n_unknown_ : int
+        The number of unknown entries of y.
     completion_ : Completion or None
         With ``conditional=True``, the scores and the rule for the rest of a set.
     features_ : TableFeatures or None
@@ -146,8 +148,9 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         ----------
         X : array, sparse matrix, DataFrame, list of texts, or whatever the learner takes
         y : iterable of sets of hashable labels, or an indicator matrix, dense or sparse
-            Called ``y`` as everywhere in scikit-learn. A plain 1-d y makes this an ordinary
-            classifier.
+            Called ``y`` as everywhere in scikit-learn. An entry of an indicator that is NaN is
+            unknown: neither the learner nor the rule learns from it. A plain 1-d y makes this an
+            ordinary classifier.
         sample_weight : array of shape (n_samples,), optional
             Passed to the learner, as are further ``fit_params`` (by scikit-learn's metadata
             routing where that is enabled).
@@ -168,13 +171,15 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
             params = params_for_learner(self, problem.learner, problem.X, sample_weight, fit_params)
             scorer, nodes = self._fit_learner(problem, params, rng)
         check_examples(problem.rule, scorer, problem.X)
-        right = problem.right[nodes.sample]
+        nodes, targets = problem.targets.known_choices(nodes)
+        right = targets.right
         completion = Completion.fit(nodes, right, problem.rule, rng) if self.conditional else None
         positive = scorer.right_choices(right)
         if problem.rule.needs_fit:
             problem.rule.fit(nodes, positive)
         # All at once, so that a fit that fails leaves the model of the one before whole.
         self.space_, self.classes_ = problem.space, problem.space.classes
+        self.n_unknown_ = problem.targets.n_unknown
         self.features_ = problem.features
         self.scorer_, self.completion_ = scorer, completion
         self.rule_samples_ = _kept_for_rules(nodes, positive)
@@ -193,7 +198,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         else:
             allow_nan = get_tags(learner).input_tags.allow_nan
             X = check_inputs(self, X, reset=True, allow_nan=allow_nan)
-        space, right = read_targets(y, _num_samples(X))
+        space, targets = read_targets(y, _num_samples(X))
         # With one class per sample there is nothing to decide: the best one is kept.
         rule = TopK(1) if space.one_per_sample else clone(self._rule(self.rule))
         shares_of_one = self.scores == "softmax" or space.one_per_sample
@@ -203,8 +208,9 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
             of_classes=space.one_per_sample,
             shares_of_one=shares_of_one,
             conditional=self.conditional,
+            partly_known=targets.unknown is not None,
         )
-        return LabelProblem(X, features, space, right, learner, rule, shares_of_one)
+        return LabelProblem(X, features, space, targets, learner, rule, shares_of_one)
 
     def _fit_learner(
         self, problem: LabelProblem, params: Mapping[str, Any], rng: np.random.RandomState
@@ -217,7 +223,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
             return fit_out_of_fold(
                 problem.new_scorer(learner),
                 problem.X,
-                problem.right,
+                problem.targets,
                 params,
                 cv=folds if holds_out else None,
                 with_examples=problem.rule.uses_examples,

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from setlearn.errors import DataError
+from setlearn.missing_values import is_missing
 from setlearn.nodes import FloatArray
 
 __all__ = [
@@ -25,7 +26,6 @@ __all__ = [
     "as_number",
     "as_text",
     "guess_kind",
-    "is_missing",
     "is_missing_word",
     "short_repr",
 ]
@@ -39,9 +39,6 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 MISSING_WORDS = {"na", "n/a", "nan", "null", "none", "-", "?"}
 """Words that other programs write for a missing number."""
-
-PANDAS_MISSING = {"NAType", "NaTType"}
-"""What pandas has for missing values, which cannot be compared like others."""
 
 BOOLEAN_WORDS = {"true": 1.0, "false": 0.0}
 
@@ -57,15 +54,6 @@ ISO_DATE = re.compile(
 
 LEADING_ZERO = re.compile(r"\s*0\d+\s*$")
 """Postcodes and similar codes, which would lose their leading zero as numbers."""
-
-
-def is_missing(value: object) -> bool:
-    """Whether a value is None, nan, or a blank string."""
-    if isinstance(value, str):
-        return not value.strip()
-    if value is None or type(value).__name__ in PANDAS_MISSING:
-        return True
-    return isinstance(value, float | np.floating | np.datetime64) and bool(value != value)
 
 
 def is_missing_word(value: object) -> bool:

@@ -14,12 +14,12 @@ from setlearn.features.cells import (
     as_number,
     as_text,
     guess_kind,
-    is_missing,
     is_missing_word,
     short_repr,
 )
 from setlearn.features.columns import Column, count_columns, matching_columns
 from setlearn.files import Row
+from setlearn.missing_values import is_missing
 
 __all__ = ["AS_GIVEN", "HARMLESS", "guess_columns", "sampled_rows"]
 

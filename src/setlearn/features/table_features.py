@@ -13,12 +13,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from setlearn.errors import DataError, KindError, ParameterError, SetlearnWarning, warn_user
-from setlearn.features.cells import Kind, is_missing
+from setlearn.features.cells import Kind
 from setlearn.features.column_guesses import HARMLESS, guess_columns
 from setlearn.features.columns import Column, as_rows, column_notes, join_names, read_columns
 from setlearn.features.encoders import TextFeatures, guess_text_features
 from setlearn.features.feature_reader import FeatureReader
 from setlearn.files import Row
+from setlearn.missing_values import is_missing
 from setlearn.nodes import FloatArray
 from setlearn.savable import savable
 

@@ -129,8 +129,8 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         Parameters
         ----------
         X : array or sparse matrix of shape (n, features)
-        y : array of shape (n, labels)
-            An indicator matrix.
+        y : array of shape (n, labels) or (n,)
+            An indicator matrix, or one class per row.
         sample_weight : array of shape (n,), optional
 
         Returns
@@ -144,22 +144,18 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         n_held_out = min(MOST_HELD_OUT, max(1, int(smooth.largest_held_out_share * n)))
         rows = np.sort(np.random.RandomState(0).permutation(n)[:n_held_out])
         probabilities = smooth.fit_held_out(self._without_gaps(X), Y, weight, rows)
-        examples = None
+        of_forest, examples = None, None
         if forest is not None:
             of_forest, examples = forest.fit_held_out(X, Y, weight, rows)
-            probabilities = _mixed(probabilities, of_forest)
         self.smooth_, self.forest_ = smooth, forest
-        return HeldOut(counted[rows], probabilities, examples)
+        return HeldOut(counted[rows], self._mixed(probabilities, of_forest), examples)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """The probability of each label (n, labels), or of each class if y was 1-d."""
         X = self._checked(X)
         smooth = self.smooth_.predict_proba(self._without_gaps(X))
         forest = None if self.forest_ is None else self.forest_.predict_proba(X)
-        probabilities = _mixed(smooth, forest)
-        if self.plain_:
-            probabilities /= probabilities.sum(axis=1, keepdims=True)
-        return probabilities
+        return self._mixed(smooth, forest)
 
     def predict(self, X: Any) -> Any:
         """The labels with a probability above 0.5, or the best class if y was 1-d."""
@@ -224,19 +220,19 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         fitted_on_dense = self.forest_ is not None
         return X.toarray() if is_sparse and fitted_on_dense else X
 
+    def _mixed(self, smooth: FloatArray, forest: FloatArray | None) -> FloatArray:
+        """The mean of both answers on the scale of log-odds; without a forest the smooth one."""
+        probabilities: FloatArray = np.clip(smooth, 1e-6, 1 - 1e-6)
+        if forest is not None:
+            probabilities = expit((logit(probabilities) + logit(forest)) / 2)
+        if self.plain_:
+            probabilities /= probabilities.sum(axis=1, keepdims=True)
+        return probabilities
+
     def _without_gaps(self, X: Any) -> Any:
         if self.medians_ is None or not np.isnan(X).any():
             return X
         return np.where(np.isnan(X), self.medians_, X)
-
-
-def _mixed(smooth: FloatArray, forest: FloatArray | None) -> FloatArray:
-    """The mean of both answers on the scale of log-odds; without a forest the smooth one."""
-    clipped: FloatArray = np.clip(smooth, 1e-6, 1 - 1e-6)
-    if forest is None:
-        return clipped
-    mixed: FloatArray = expit((logit(clipped) + logit(forest)) / 2)
-    return mixed
 
 
 def _medians(X: Any) -> FloatArray | None:

@@ -17,6 +17,7 @@ from setlearn.set_reading import (
     indicator_of_rows,
     indicator_of_sets,
     read_label_sets,
+    read_partly_known,
 )
 
 __all__ = [
@@ -30,18 +31,22 @@ __all__ = [
 ]
 
 
-def read_indicator_pair(Y_true: Samples, Y_pred: Samples) -> list[sparse.csr_array]:
+def read_indicator_pair(
+    Y_true: Samples, Y_pred: Samples
+) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array | None]:
     """Read true and predicted sets as boolean indicators over the same columns.
 
     Parameters
     ----------
     Y_true, Y_pred : iterable of sets, or indicator matrix of shape (n_samples, n_labels)
-        Both sets, or both indicators.
+        Both sets, or both indicators. Unknown entries (NaN) of ``Y_true`` are left out of both.
 
     Returns
     -------
-    list of two csr_array of bool
+    true, predicted : csr_array of bool
         The true and the predicted indicator, in canonical form.
+    unknown : csr_array of bool, or None
+        The unknown entries of ``Y_true``.
 
     Raises
     ------
@@ -50,10 +55,12 @@ def read_indicator_pair(Y_true: Samples, Y_pred: Samples) -> list[sparse.csr_arr
     KindError
         If one side has sets and the other is an indicator.
     """
-    true, predicted = read_label_sets(Y_true, "Y_true"), read_label_sets(Y_pred, "Y_pred")
+    true, unknown = read_partly_known(Y_true, "Y_true")
+    predicted = read_label_sets(Y_pred, "Y_pred")
     if isinstance(true, list) and isinstance(predicted, list):
         check_lengths(len(true), len(predicted))
-        return _indicators_of_sets(true, predicted)
+        of_true, of_predicted = _indicators_of_sets(true, predicted)
+        return of_true, of_predicted, None
     if isinstance(true, list) or isinstance(predicted, list):
         sets, matrix = ("Y_true", "Y_pred") if isinstance(true, list) else ("Y_pred", "Y_true")
         raise KindError(
@@ -66,7 +73,9 @@ def read_indicator_pair(Y_true: Samples, Y_pred: Samples) -> list[sparse.csr_arr
             f"Y_true has {true.shape[1]} columns but Y_pred has {predicted.shape[1]}; "
             f"use one column per label, in the same order, on both sides"
         )
-    return [true, predicted]
+    if unknown is not None:  # where the truth is not known, no answer is right or wrong
+        predicted = sparse.csr_array(predicted > unknown)
+    return true, predicted, unknown
 
 
 def read_indicator(Y: Samples) -> sparse.csr_array:
@@ -107,11 +116,11 @@ def read_named_pair(Y_true: Samples, Y_pred: Samples) -> NamedPair:
     KindError
         If one side has sets and the other is an indicator.
     """
-    true, predicted = read_label_sets(Y_true, "Y_true"), read_label_sets(Y_pred, "Y_pred")
+    true, predicted = read_partly_known(Y_true, "Y_true")[0], read_label_sets(Y_pred, "Y_pred")
     if isinstance(true, list) and isinstance(predicted, list):
         check_lengths(len(true), len(predicted))
         return _pair_of_sets(true, predicted)
-    true, predicted = read_indicator_pair(true, predicted)
+    true, predicted, _ = read_indicator_pair(Y_true, Y_pred)
     return _pair_of_indicators(true, predicted, getattr(Y_true, "columns", range(true.shape[1])))
 
 

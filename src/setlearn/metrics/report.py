@@ -41,6 +41,8 @@ class SetReport:
         See the functions of these names; None without ``sequences=True``.
     n_without_pairs : int or None
         The number of samples that the mean edit distance leaves out because a set is empty.
+    n_unknown : int
+        The number of entries of an indicator ``Y_true`` that are unknown, and left out.
 
     Examples
     --------
@@ -64,6 +66,7 @@ class SetReport:
     mean_edit_distance: float | None = None
     matched_edit_distance: float | None = None
     n_without_pairs: int | None = None
+    n_unknown: int = 0
 
     def to_dict(self) -> dict[str, float | int | None]:
         """Return all figures by name, with None instead of nan, which JSON cannot hold.
@@ -100,6 +103,8 @@ class SetReport:
                 f"{self.n_empty_predicted} empty",
             ),
         ]
+        if self.n_unknown:
+            rows.append(("unknown entries", str(self.n_unknown), "left out"))
         if self.matched_edit_distance is not None and self.mean_edit_distance is not None:
             left_out = f"of all pairs; samples left out: {self.n_without_pairs}"
             rows += [
@@ -181,6 +186,7 @@ def _set_figures(overlaps: Overlaps) -> dict[str, Any]:
         "mean_predicted_size": sample_mean(overlaps.predicted.astype(float)),
         "n_empty_true": int((overlaps.true == 0).sum()),
         "n_empty_predicted": int((overlaps.predicted == 0).sum()),
+        "n_unknown": overlaps.n_unknown,
     }
 
 

@@ -36,6 +36,7 @@ class Overlaps:
     true: IntArray
     predicted: IntArray
     n_labels: int
+    n_unknown: int = 0
 
     @classmethod
     def of(cls, Y_true: Samples, Y_pred: Samples) -> Self:
@@ -58,10 +59,11 @@ class Overlaps:
         DataError, KindError
             As for `mean_f1`.
         """
-        true, predicted = read_indicator_pair(Y_true, Y_pred)
+        true, predicted, unknown = read_indicator_pair(Y_true, Y_pred)
         shared = true.multiply(predicted).tocsr()
         n_shared, n_true, n_predicted = (np.diff(m.indptr) for m in (shared, true, predicted))
-        return cls(n_shared, n_true, n_predicted, n_labels=true.shape[1])
+        n_unknown = 0 if unknown is None else unknown.nnz
+        return cls(n_shared, n_true, n_predicted, n_labels=true.shape[1], n_unknown=n_unknown)
 
     @property
     def f1(self) -> FloatArray:
@@ -107,7 +109,8 @@ def mean_f1(Y_true: Samples, Y_pred: Samples, *, sample_weight: ArrayLike | None
     Y_true, Y_pred : iterable of sets, or indicator matrix of shape (n_samples, n_labels)
         A set may be a set, frozenset, list or tuple of labels. An indicator may be an array, a
         DataFrame or a sparse matrix. Both sides must be sets, or both indicators. Lists are read
-        as sets; turn rows of 0 and 1 into an indicator with ``np.array``.
+        as sets; turn rows of 0 and 1 into an indicator with ``np.array``. An entry of an indicator
+        ``Y_true`` that is NaN is unknown, and left out of both sides.
     sample_weight : array-like of shape (n_samples,), optional
         The weight of each sample; equal by default.
 

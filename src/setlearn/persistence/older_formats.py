@@ -82,7 +82,10 @@ MOVED: Mapping[str, str] = {
 """Classes of format 2 that have moved since: from "module:Name" to "module:Name"."""
 
 ADDED: Mapping[str, Mapping[str, Any]] = {
-    "setlearn.estimators.set_classifier:SetClassifier": {"features_": None},
+    "setlearn.estimators.set_classifier:SetClassifier": {
+        "features_": None,
+        "n_unknown_": 0,
+    },
     "setlearn.learners.set_mixture:SetMixture": {"medians_": None},
     "setlearn.networks.transformer:Transformer": {"match_tokens": False},
 }

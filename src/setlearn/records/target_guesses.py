@@ -9,10 +9,10 @@ from dataclasses import replace
 from setlearn.errors import DataError, ParameterError
 from setlearn.estimators.base import Task
 from setlearn.estimators.label_space import SEPARATORS
-from setlearn.features.cells import is_missing
 from setlearn.features.column_guesses import sampled_rows
 from setlearn.features.columns import count_columns, join_names, matching_columns
 from setlearn.files import Row
+from setlearn.missing_values import is_missing
 from setlearn.records.targets import USUAL_SEPARATOR, TargetReader, as_flag
 from setlearn.records.written_lists import written_list
 

@@ -11,9 +11,10 @@ import numpy as np
 
 from setlearn.errors import DataError, ParameterError
 from setlearn.estimators.base import Task
-from setlearn.features.cells import as_list, as_number, is_missing, short_repr
+from setlearn.features.cells import as_list, as_number, short_repr
 from setlearn.features.columns import join_names, matching_columns, missing_column
 from setlearn.files import Row
+from setlearn.missing_values import is_missing
 from setlearn.records.written_lists import written_list
 from setlearn.savable import savable
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -27,6 +27,7 @@ from setlearn.scorers.classifiers import (
     label_probabilities,
     params_of_rows,
 )
+from setlearn.scorers.label_targets import LabelTargets
 
 __all__ = ["LabelScorer", "MarginalScorer", "SoftmaxScorer", "fit_out_of_fold"]
 
@@ -56,13 +57,13 @@ class LabelScorer(ABC):
         self.empty_choice = empty_choice
 
     @abstractmethod
-    def fit(self, X: Any, Y: sparse.csr_array, params: Mapping[str, Any]) -> Self:
+    def fit(self, X: Any, targets: LabelTargets, params: Mapping[str, Any]) -> Self:
         """Fit the learner.
 
         Parameters
         ----------
         X : inputs
-        Y : csr_array of bool, shape (n, labels)
+        targets : LabelTargets
             The label sets.
         params : mapping
             Passed to the learner's ``fit``.
@@ -77,14 +78,14 @@ class LabelScorer(ABC):
         """The probabilities of all choices, (n, V)."""
 
     def fit_held_out(
-        self, X: Any, Y: sparse.csr_array, params: Mapping[str, Any], *, with_examples: bool
+        self, X: Any, targets: LabelTargets, params: Mapping[str, Any], *, with_examples: bool
     ) -> Nodes | None:
         """Fit the learner, and score training samples as if they had been left out.
 
         Parameters
         ----------
         X : inputs
-        Y : csr_array of bool, shape (n, labels)
+        targets : LabelTargets
         params : mapping
             Passed to the learner's ``fit``.
         with_examples : bool
@@ -173,45 +174,82 @@ class MarginalScorer(LabelScorer):
 
     shares_of_one: ClassVar[bool] = False
 
-    def fit(self, X: Any, Y: sparse.csr_array, params: Mapping[str, Any]) -> Self:
+    def fit(self, X: Any, targets: LabelTargets, params: Mapping[str, Any]) -> Self:
         """Fit one learner on all labels that vary, or one on each."""
-        columns = self._varying_columns(Y)
-        # One label is a plain binary problem: natively multi-label learners would drop a column.
-        if len(self.varying_) > 1 and answers_indicators(self.estimator):
-            self.model_ = clone(self.estimator).fit(X, _as_targets(columns), **params)
-            return self
-        self.models_ = [
-            fit_learner(self.estimator, X, columns[:, [k]].toarray().ravel().astype(int), params)
-            for k in range(len(self.varying_))
-        ]
+        self._keep_models(
+            [(part, self._fit_part(X, part, params)) for part in self._parts(targets)]
+        )
         return self
 
     def fit_held_out(
-        self, X: Any, Y: sparse.csr_array, params: Mapping[str, Any], *, with_examples: bool
+        self, X: Any, targets: LabelTargets, params: Mapping[str, Any], *, with_examples: bool
     ) -> Nodes | None:
-        """Fit a learner with a method ``fit_held_out``, such as `SetMixture`, on several labels."""
-        columns = self._varying_columns(Y)
-        if len(self.varying_) < 2 or not hasattr(self.estimator, "fit_held_out"):
+        """Fit a learner with a method ``fit_held_out``, such as `SetMixture`."""
+        parts = self._parts(targets)
+        if not hasattr(self.estimator, "fit_held_out"):
             return None
-        self.model_ = clone(self.estimator)
-        held_out = self.model_.fit_held_out(X, _as_targets(columns), **params)
-        return Nodes(
-            held_out.rows,
-            np.zeros_like(held_out.rows),
-            self._with_constant_scores(held_out.probabilities),
-            examples=self._with_constant_sets(held_out.examples) if with_examples else None,
+        models = [(part, clone(self.estimator)) for part in parts]
+        answers = [
+            model.fit_held_out(*part.problem(X), **part.params(params)) for part, model in models
+        ]
+        self._keep_models(models)
+        samples = np.unique(
+            [part.samples[k] for part, a in zip(parts, answers, strict=True) for k in a.rows]
+        ).astype(np.intp)
+        shape = (len(samples), len(self.varying_))
+        scores, scored = np.zeros(shape), np.zeros(shape, dtype=bool)
+        for part, answer in zip(parts, answers, strict=True):
+            rows = np.searchsorted(samples, part.samples[answer.rows])
+            scores[np.ix_(rows, part.labels)] = part.own_scores(answer.probabilities)
+            scored[np.ix_(rows, part.labels)] = True
+        together = with_examples and hasattr(self, "model_")
+        nodes = Nodes(
+            samples,
+            np.zeros_like(samples),
+            self._with_constant_scores(scores),
+            examples=self._with_constant_sets(answers[0].examples) if together else None,
         )
+        return nodes if scored.all() else self._without(~scored, nodes)
 
-    def _varying_columns(self, Y: sparse.csr_array) -> sparse.csc_array:
-        """Find the labels that vary, and return their columns of Y.
+    def _parts(self, targets: LabelTargets) -> list[LabelPart]:
+        """What to fit a model on each: all labels together, if possible, or single ones.
 
-        A label that is always or never present gets its smoothed frequency. Not all learners
-        accept such a label, and a fold may well have one.
+        A label that is always or never present needs no model: it gets its smoothed frequency. Not
+        all learners accept such a label, and a fold may well have one.
         """
-        n_samples, counts = Y.shape[0], Y.sum(axis=0)
-        self.frequencies_ = (counts + 0.5) / (n_samples + 1)  # (labels,)
-        self.varying_ = np.flatnonzero((counts > 0) & (counts < n_samples))
-        return Y.tocsc()[:, self.varying_]
+        counts, n_known = targets.counts, targets.n_known
+        self.frequencies_ = (counts + 0.5) / (n_known + 1)  # (labels,)
+        self.varying_ = np.flatnonzero((counts > 0) & (counts < n_known))
+        columns = targets.right.tocsc()[:, self.varying_]
+        parts = []
+        for labels, samples in targets.groups(self.varying_):
+            places = np.searchsorted(self.varying_, labels)
+            # One label is a plain binary problem: some multi-label learners would drop a column.
+            if len(labels) > 1 and answers_indicators(self.estimator):
+                parts.append(LabelPart(places, samples, columns))
+            else:
+                parts += [LabelPart(places[[k]], samples, columns) for k in range(len(places))]
+        return parts
+
+    def _fit_part(self, X: Any, part: LabelPart, params: Mapping[str, Any]) -> Any:
+        rows, y = part.problem(X)
+        if y.ndim == 1:
+            return fit_learner(self.estimator, rows, y, part.params(params))
+        return clone(self.estimator).fit(rows, y, **part.params(params))
+
+    def _keep_models(self, models: list[tuple[LabelPart, Any]]) -> None:
+        if len(models) == 1 and len(models[0][0].labels) > 1:
+            self.model_ = models[0][1]
+            return
+        self.models_ = [model for _, model in models]
+        self.labels_ = [part.labels for part, _ in models]
+
+    def _without(self, missing: BoolArray, nodes: Nodes) -> Nodes:
+        """Make padding of varying labels (n, varying) that have no scores."""
+        available = np.ones(nodes.probabilities.shape, dtype=bool)
+        available[:, self.varying_] = ~missing
+        scores = np.where(available, nodes.probabilities, 0.0)
+        return replace(nodes, probabilities=scores, available=available)
 
     def prefit(self) -> Self:
         """Take a learner that was fitted on an indicator matrix with these columns."""
@@ -258,15 +296,44 @@ class MarginalScorer(LabelScorer):
     def _varying_scores(self, X: Any) -> FloatArray:
         if hasattr(self, "model_"):
             return label_probabilities(self.model_, X)
-        columns = [class_probabilities(model, X)[:, 1] for model in self.models_]
-        return np.column_stack(columns) if columns else np.empty((_num_samples(X), 0))
+        scores = np.empty((_num_samples(X), len(self.varying_)))
+        # Models that were saved before 0.2 have one model per label, and do not say so.
+        labels = getattr(self, "labels_", np.arange(len(self.models_))[:, None])
+        for model, places in zip(self.models_, labels, strict=True):
+            if len(places) == 1:
+                scores[:, places] = class_probabilities(model, X)[:, 1:]
+            else:
+                scores[:, places] = label_probabilities(model, X)
+        return scores
 
 
-def _as_targets(columns: sparse.csc_array) -> IntArray:
-    """An indicator as learners take it."""
-    # int64: narrower integers overflow in scikit-learn's label indices past 255 labels.
-    targets: IntArray = columns.toarray().astype(np.int64)
-    return targets
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelPart:
+    """Labels that one model is fitted on, and the samples for which they are known."""
+
+    labels: IntArray  # places among the varying labels
+    samples: IntArray
+    columns: sparse.csc_array  # (all samples, varying labels)
+
+    def problem(self, X: Any) -> tuple[Any, IntArray]:
+        """Inputs and targets: an indicator, or for a single label the classes 0 and 1."""
+        columns = self.columns[:, self.labels]
+        if len(self.samples) < columns.shape[0]:
+            X, columns = _safe_indexing(X, self.samples), columns[self.samples]
+        # int64: narrower integers overflow in scikit-learn's label indices past 255 labels.
+        y = columns.toarray().astype(np.int64)
+        return X, y if len(self.labels) > 1 else y.ravel()
+
+    def params(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Fit parameters of the samples."""
+        n_samples = self.columns.shape[0]
+        if len(self.samples) == n_samples:
+            return dict(params)
+        return params_of_rows(params, self.samples, n_samples)
+
+    def own_scores(self, probabilities: FloatArray) -> FloatArray:
+        """The scores of the labels, where a model of a single label also answers for "not"."""
+        return probabilities if len(self.labels) > 1 else probabilities[:, 1:]
 
 
 @savable()
@@ -278,10 +345,10 @@ class SoftmaxScorer(LabelScorer):
 
     shares_of_one: ClassVar[bool] = True
 
-    def fit(self, X: Any, Y: sparse.csr_array, params: Mapping[str, Any]) -> Self:
+    def fit(self, X: Any, targets: LabelTargets, params: Mapping[str, Any]) -> Self:
         """Fit the learner on one row per element."""
-        n_samples = Y.shape[0]
-        right = sparse.csr_array(self.right_choices(Y))
+        n_samples = len(targets)
+        right = sparse.csr_array(self.right_choices(targets.right))
         right.sort_indices()
         rows, choices = np.repeat(np.arange(n_samples), np.diff(right.indptr)), right.indices
         self.choices_: IntArray = np.unique(choices).astype(np.int64)
@@ -316,7 +383,7 @@ class SoftmaxScorer(LabelScorer):
 def fit_out_of_fold(
     scorer: LabelScorer,
     X: Any,
-    Y: sparse.csr_array,
+    targets: LabelTargets,
     params: Mapping[str, Any],
     *,
     cv: Any,
@@ -334,7 +401,8 @@ def fit_out_of_fold(
     ----------
     scorer : LabelScorer
         Not fitted; copies of it are.
-    X, Y : inputs and indicator (n, labels)
+    X : inputs
+    targets : LabelTargets
     params : mapping
         Passed to the learner's ``fit``.
     cv : int, splitter, iterable of splits or None
@@ -354,16 +422,16 @@ def fit_out_of_fold(
         The held-out scores. ``sample`` is the row of X that each belongs to; with a splitter that
         tests a sample twice, or never, it is there twice or not at all.
     """
-    n_samples = Y.shape[0]
+    n_samples = len(targets)
     splits = [] if cv is None else _splits(cv, n_samples, rng)
     if isinstance(cv, int | np.integer):
         fitted = copy(scorer)
-        nodes = fitted.fit_held_out(X, Y, params, with_examples=with_examples)
+        nodes = fitted.fit_held_out(X, targets, params, with_examples=with_examples)
         if nodes is not None:
             return fitted, nodes
     tasks = [(np.arange(n_samples), None), *splits]
     jobs = (
-        delayed(_fit_and_score)(copy(scorer), X, Y, params, train, test, with_examples)
+        delayed(_fit_and_score)(copy(scorer), X, targets, params, train, test, with_examples)
         for train, test in tasks
     )
     with progress("fitting", len(tasks), verbose=verbose) as finished:
@@ -380,20 +448,19 @@ def fit_out_of_fold(
 def _fit_and_score(
     scorer: LabelScorer,
     X: Any,
-    Y: sparse.csr_array,
+    targets: LabelTargets,
     params: Mapping[str, Any],
     train: IntArray,
     test: IntArray | None,
     with_examples: bool,
 ) -> Any:
     """Fit on ``train`` and score ``test``; without ``test`` return the scorer itself."""
-    n_samples = Y.shape[0]
+    n_samples = len(targets)
     if len(train) < n_samples:
         params = params_of_rows(params, train, n_samples)
-        X_train, Y_train = _safe_indexing(X, train), Y[train]
+        scorer.fit(_safe_indexing(X, train), targets[train], params)
     else:
-        X_train, Y_train = X, Y
-    scorer.fit(X_train, Y_train, params)
+        scorer.fit(X, targets, params)
     if test is None:
         return scorer
     if len(test) == 0:  # some splitters hold nothing out at times, and learners refuse no rows

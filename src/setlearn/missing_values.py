@@ -1,0 +1,37 @@
+"""What counts as a missing value, wherever it comes from."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from setlearn.nodes import BoolArray
+
+__all__ = ["is_missing", "missing_entries"]
+
+PANDAS_MISSING = {"NAType", "NaTType"}
+"""What pandas has for missing values, which cannot be compared like others."""
+
+
+def is_missing(value: object) -> bool:
+    """Whether a value is None, nan, or a blank string."""
+    if isinstance(value, str):
+        return not value.strip()
+    if value is None or type(value).__name__ in PANDAS_MISSING:
+        return True
+    return isinstance(value, float | np.floating | np.datetime64) and bool(value != value)
+
+
+def missing_entries(array: NDArray[np.generic]) -> BoolArray:
+    """Which entries of an array are missing, as a mask of the same shape.
+
+    Examples
+    --------
+    >>> missing_entries(np.array([[1.0, np.nan]]))
+    array([[False,  True]])
+    """
+    if array.dtype.kind == "f":
+        return np.asarray(array != array)
+    if array.dtype.kind != "O":
+        return np.zeros(array.shape, dtype=bool)
+    return np.array([is_missing(value) for value in array.flat], bool).reshape(array.shape)
