@@ -202,6 +202,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
             shares_of_one=shares_of_one,
             conditional=self.conditional,
         )
+        rule.check_samples(right.shape[0])  # folds hold out all of them at most
         return LabelProblem(X, features, space, right, learner, rule, shares_of_one)
 
     def _fit_learner(
