@@ -29,6 +29,13 @@ def test_parts_keep_everything_together(rows):
         assert (getattr(part, name) == getattr(nodes, name)[rows]).all()
 
 
+def test_the_membership_of_some_choices_is_that_of_all():
+    row, choice = np.array([6, 0, 6]), np.array([2, 1, 2])
+    deep = Nodes(np.arange(7), np.ones(7, int), P, prefix_probability=P[:, 0])
+    for nodes in (Nodes.roots(P), deep):
+        assert (nodes.membership_of(row, choice) == nodes.membership[row, choice]).all()
+
+
 @pytest.mark.parametrize("entries", [1, 6, 7, 9, 1000])
 def test_chunks_cover_every_row_once(entries, monkeypatch):
     monkeypatch.setattr(nodes_module, "CHUNK_ENTRIES", entries)

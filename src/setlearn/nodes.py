@@ -203,6 +203,20 @@ class Nodes:
         product: FloatArray = self.prefix_probability[:, None] * self.probabilities
         return product
 
+    def membership_of(self, row: IntArray, choice: IntArray) -> FloatArray:
+        """The membership of some choices only.
+
+        Parameters
+        ----------
+        row, choice : int arrays of shape (m,)
+
+        Returns
+        -------
+        array of shape (m,)
+        """
+        scores: FloatArray = self.probabilities[row, choice]
+        return scores if self.prefix_probability is None else self.prefix_probability[row] * scores
+
     def masked(self, scores: FloatArray, value: float = -np.inf) -> FloatArray:
         """Replace the scores of padding.
 

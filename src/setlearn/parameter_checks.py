@@ -8,7 +8,7 @@ import numpy as np
 
 from setlearn.errors import ParameterError
 
-__all__ = ["check_count", "check_counts", "check_number", "check_share"]
+__all__ = ["check_count", "check_counts", "check_inner_share", "check_number", "check_share"]
 
 
 def check_count(name: str, value: object) -> None:
@@ -63,6 +63,26 @@ def check_share(name: str, value: object) -> None:
     """
     if not _is_number(value) or not 0 <= float(value) < 1:  # type: ignore[arg-type]  # a number
         raise _wrong(name, f"must be a number in [0, 1), got {value!r}")
+
+
+def check_inner_share(name: str, value: object, why: str) -> None:
+    """Raise unless the value is a number between 0 and 1, both excluded.
+
+    Parameters
+    ----------
+    name : str
+        The name of the parameter, for the message.
+    value : object
+    why : str
+        Why 1 is not possible.
+
+    Raises
+    ------
+    ParameterError
+        If it is anything else.
+    """
+    if not _is_number(value) or not 0 < float(value) < 1:  # type: ignore[arg-type]  # a number
+        raise _wrong(name, f"must lie between 0 and 1, both excluded, got {value!r}; {why}")
 
 
 def check_number(name: str, value: object) -> None:

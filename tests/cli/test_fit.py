@@ -53,6 +53,18 @@ def test_guesses_are_overruled(photos, tmp_path):
     assert "TopK" in ended.out
 
 
+def test_a_precision_is_guaranteed(photos, tmp_path):
+    rule = "risk-control:precision=0.8,confidence=0.95"
+    ended = fitted(photos, *LOGISTIC, "--rule", rule, "-o", tmp_path / "model")
+    assert "rule RiskControl(confidence=0.95, precision=0.8)" in ended.out
+    stopped = run("trace", tmp_path / "model", "--text", "boat").out
+    assert "the lowest one that guarantees a precision of 0.8 with confidence 0.95" in stopped
+    refused = run("fit", photos, "--rule", "risk-control:precision=0.99", "-o", tmp_path / "other")
+    assert refused.code == 3
+    assert "from 90 calibration sample(s)" in refused.err
+    assert "hold out at least 230" in refused.err
+
+
 def test_a_table_of_numbers_categories_and_flags(tmp_path):
     rng = random.Random(0)
     rows = [
@@ -414,6 +426,14 @@ def test_a_scorer_that_is_no_network(words, tmp_path):
         (("--rule", "magic"), "choose one of auto, expected-f"),
         (("--rule", "threshold:cut"), "name=value"),
         (("--rule", "threshold:height=3"), "the rule threshold has no setting 'height'"),
+        (
+            ("--target", "tags", "--rule", "risk-control:precision=0.9,recall=0.8"),
+            "recall=0.8 and precision=0.9 were both given",
+        ),
+        (
+            ("--target", "tags", "--rule", "risk-control:precision=90"),
+            "precision must lie between 0 and 1, both excluded, got 90",
+        ),
         (("--kind", "text"), "--kind is written column=kind"),
         (("--kind", "text=colour"), "must be one of number, category"),
         (("--task", "sequences", "--tokens", "letters"), "--tokens is char, word or text"),

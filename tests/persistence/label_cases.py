@@ -101,6 +101,7 @@ def rules():
         *(Margin(), Margin(space="log"), Margin(0.2, min_size=1), Margin(min_size=0)),
         *(Threshold(), Threshold("tuned"), Threshold(min_size=None), TopK(3)),
         *(ExpectedF(), ExpectedF(2.0, min_size=1), RiskControl(0.6)),
+        RiskControl(precision=0.3, confidence=0.8),
         *(LambdaCNN(**SMALL), LambdaRNN(**SMALL), LambdaSet(**SMALL)),
         *(Auto(), Auto([TopK(1), Threshold("tuned")])),
     ]

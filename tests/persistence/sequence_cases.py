@@ -77,7 +77,7 @@ def rules():
     small = {"training": Training(max_steps=12), "random_state": 0}
     choices = [
         *(Margin(), Margin(space="log"), Margin(0.3, min_size=1), Threshold("tuned"), TopK(2)),
-        *(ExpectedF(), RiskControl(0.5)),
+        *(ExpectedF(), RiskControl(0.5), RiskControl(precision=0.05)),
         *(LambdaCNN(**small), LambdaRNN(**small), LambdaSet(**small)),
     ]
     yield "lstm node", case(OTHER_LOSS["lstm"])

@@ -22,9 +22,11 @@ RULES = [
     *(Margin(0.0, min_size=1), Margin(rho=0.5, space="log", min_size=0)),
     *(Threshold(), Threshold("tuned"), Threshold("tuned", min_size=2), Threshold(0.0)),
     *(TopK(1), TopK(3), ExpectedF(), ExpectedF(2.0, min_size=2), RiskControl(0.01)),
+    RiskControl(precision=0.1),
 ]
 
 
+@pytest.mark.filterwarnings("ignore:a precision of 0.1 .* cannot be guaranteed")
 @settings(max_examples=200, deadline=None)
 @given(tables, st.sampled_from(RULES), st.integers(0, 100), st.integers(1, 4), st.booleans())
 def test_padding_changes_nothing(rows, rule, seed, extra, with_known):

@@ -1,6 +1,4 @@
-"""RiskControl: the cut is the largest that keeps the promise, and the promise is kept."""
-
-from dataclasses import replace
+"""RiskControl(recall): the cut is the largest that keeps the promise, and the promise is kept."""
 
 import numpy as np
 import pytest
@@ -12,10 +10,10 @@ from sklearn.base import clone
 from setlearn import SequenceSetGenerator
 from setlearn.errors import DataError, NotFittedError, ParameterError, SetlearnWarning
 from setlearn.generate import Bounds, generate
-from setlearn.nodes import Nodes, Step
+from setlearn.nodes import Nodes
 from setlearn.rules import RiskControl
 from setlearn.trie import Sequences, Trie
-from tests.table_scorer import TableScorer
+from tests.rules.way_scorer import WayScorer, drawn_set
 
 FREE = 10**9
 score = st.integers(0, 8).map(lambda k: k / 8) | st.floats(0, 1, width=32)
@@ -148,51 +146,6 @@ class TestPromise:
         assert recall - 3 * error <= np.mean(reached) <= recall + 2 / (n + 1) + 3 * error
 
 
-class WayScorer(TableScorer):
-    """A table whose nodes know the probability of the way to them; X names its samples."""
-
-    def __init__(self, n_choices, seed):
-        super().__init__(n_choices, seed)
-        self.seen = {}  # drawing is slow
-
-    def probabilities(self, sample, prefix):
-        if (sample, prefix) not in self.seen:
-            self.seen[sample, prefix] = super().probabilities(sample, prefix)
-        return self.seen[sample, prefix]
-
-    def start(self, X):
-        return self._named([(int(s), ()) for s in X], np.arange(len(X)))
-
-    def advance(self, step, parent, token):
-        prefixes = [
-            (step.state[row][0], (*step.state[row][1], int(choice)))
-            for row, choice in zip(parent, token, strict=True)
-        ]
-        return self._named(prefixes, step.nodes.sample[parent])
-
-    def _named(self, prefixes, sample):
-        before = np.array([self.way(s, prefix) for s, prefix in prefixes])
-        step = self._step(prefixes, before)
-        return Step(replace(step.nodes, sample=sample), prefixes)
-
-    def way(self, s, prefix):
-        return np.prod([self.probabilities(s, prefix[:j])[t] for j, t in enumerate(prefix)])
-
-
-def drawn_set(scorer, s, rng):
-    """Up to four sequences of up to three tokens, drawn as the scorer would."""
-    found = set()
-    for _ in range(rng.integers(0, 5)):
-        prefix = ()
-        while len(prefix) < 3:
-            token = rng.choice(4, p=scorer.probabilities(s, prefix))
-            if token == 0:
-                break
-            prefix = (*prefix, int(token))
-        found |= {prefix} if prefix else set()
-    return sorted(found)
-
-
 def gold_nodes(scorer, ids, sets):
     """The nodes of the true trees with their scores, and the right choices at each."""
     trie = Trie.of(Sequences.of([[list(seq) for seq in s] for s in sets]), len(sets))
@@ -250,7 +203,7 @@ class TestErrors:
             with pytest.raises(DataError, match=message):
                 fit(needed - 1)
 
-    @pytest.mark.parametrize("recall", [0, 1, -0.1, 1.1, np.nan, "0.9", None, True])
+    @pytest.mark.parametrize("recall", [0, 1, -0.1, 1.1, np.nan, "0.9", True])
     def test_bad_recall(self, recall):
         for ask in (
             lambda rule: rule.check_parameters(),
@@ -258,6 +211,13 @@ class TestErrors:
         ):
             with pytest.raises(ParameterError, match="recall must lie between 0 and 1"):
                 ask(RiskControl(recall))
+
+    def test_by_default_the_recall_is_nine_tenths(self):
+        rng = np.random.default_rng(0)
+        P, right = rng.uniform(size=(50, 4)), rng.uniform(size=(50, 4)) < 0.4
+        rules = [RiskControl(), RiskControl(0.9), RiskControl(recall=0.9)]
+        assert len({rule.fit(Nodes.roots(P), right).cut_ for rule in rules}) == 1
+        assert not any(rule.chooses_sequences for rule in rules)
 
     def test_bad_data(self):
         nodes = Nodes.roots(np.ones((20, 2)))

@@ -210,6 +210,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
             conditional=self.conditional,
             partly_known=targets.unknown is not None,
         )
+        rule.check_samples(len(targets))  # all of them are held out at most
         return LabelProblem(X, features, space, targets, learner, rule, shares_of_one)
 
     def _fit_learner(

@@ -33,6 +33,11 @@ class ChoosesSequences(Rule):
         return True
 
     @property
+    def least_followed(self) -> float:
+        """The least probability of a prefix that is followed, unless there is no better one."""
+        return LEAST_FOLLOWED
+
+    @property
     def least_share(self) -> float:
         """The least share of the best sequence's probability that is followed."""
         return LEAST_OF_FINISHED
@@ -44,7 +49,7 @@ class ChoosesSequences(Rule):
         """
         self.check_parameters(n_positions=int(nodes.depth.max(initial=0)) + 1)
         membership = nodes.membership
-        probable: BoolArray = membership >= LEAST_FOLLOWED
+        probable: BoolArray = membership >= self.least_followed
         rows = np.arange(len(nodes))
         for first, last in ((END, END + 1), (END + 1, nodes.n_choices)):
             if first < last:
@@ -82,6 +87,6 @@ class ChoosesSequences(Rule):
         membership = nodes.membership[row, choice]
         return [
             f"with its prefix {name} has probability {probability:.4g}, and the tree follows "
-            f"{LEAST_FOLLOWED:.4g} or more"
+            f"{self.least_followed:.4g} or more"
             for probability, name in zip(membership, names, strict=True)
         ]

@@ -1,59 +1,70 @@
-"""A guaranteed recall: conformal risk control over the cut.
-
-After Angelopoulos, Bates, Fisch, Lei and Schuster, "Conformal risk control" (2022). The loss of a
-sample is the share of its true set that a cut misses. It never falls as the cut rises, which is all
-that their theorem requires.
-"""
+"""A guaranteed recall or precision, by a cut that calibration samples choose."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from numbers import Real
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
-from setlearn.errors import DataError, ParameterError, SetlearnWarning, warn_user
-from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, check_positive
-from setlearn.rules.base import Rule
+from setlearn.errors import ParameterError
+from setlearn.nodes import BoolArray, IntArray, Mask, Nodes, check_positive
+from setlearn.rules.finished_sequences import ChoosesSequences
+from setlearn.rules.precision_guarantee import PrecisionGuarantee
+from setlearn.rules.recall_guarantee import RecallGuarantee
 from setlearn.savable import savable
-from setlearn.trie import END
 
 __all__ = ["RiskControl"]
 
-ROUNDING = 1e-9
-"""The share by which the allowed risk may be exceeded: 1 - 0.9 is a little less than 0.1."""
+DEFAULT_RECALL = 0.9
 
 
 @savable()
-class RiskControl(Rule):
-    """Keep as few choices as possible while finding, on average, a given share of each true set.
+class RiskControl(ChoosesSequences):
+    """Guarantee the recall or the precision of sets, whatever the model.
 
-    The cut is the largest one with this guarantee: for a new sample like those that the rule is
-    fitted on (exchangeable with them), the *expected* recall is at least ``recall``, whatever the
-    model and however badly calibrated it is. An empty true set counts as found.
+    With ``recall``, as few choices as possible are kept while finding, on average, a given share
+    of each true set. With ``precision``, as many as possible are kept while, on average, a given
+    share of each predicted set is right. The guarantees hold for new samples like those that the
+    rule is fitted on, however badly calibrated the scores are. Bad scores make large sets where
+    the recall is guaranteed, and small ones where the precision is.
 
     Parameters
     ----------
-    recall : float in (0, 1), default=0.9
-        The share of a true set to find, on average over samples.
+    recall : float in (0, 1), optional
+        The share of a true set to find, on average over samples. An empty true set counts as
+        found. By default 0.9, unless ``precision`` is given.
+    precision : float in (0, 1), optional
+        The share of a predicted set that is right, on average over samples. An empty predicted
+        set has nothing wrong in it and counts as 1. Give this or ``recall``, not both.
+    confidence : float in (0, 1), default=0.9
+        Used with ``precision`` only: the probability, over the draw of the samples that the rule
+        is fitted on, that the expected precision of a new sample is at least ``precision``.
 
     Attributes
     ----------
     cut_ : float
-        A choice is kept if its probability, times that of its prefix, is at least this.
+        A choice is kept if its probability, times that of its prefix, is at least this. It is 2
+        if no precision can be guaranteed, and nothing is kept.
     n_calibration_ : int
-        The number of samples that determined the cut. More of them make smaller sets.
+        The number of samples that determined the cut. With more of them, sets are smaller for
+        the same recall, and larger for the same precision.
 
     Notes
     -----
-    The guarantee is exact if the calibration samples were used for nothing else, as with
+    The recall is guaranteed in expectation over the calibration samples as well, by conformal
+    risk control. The share of wrong choices may rise and fall with the cut, so the precision needs
+    a test of each cut, by Learn then Test. It holds for a given set of calibration samples, unless
+    these are an unlucky draw, whose probability is at most 1 - ``confidence``.
+
+    The guarantees are exact if the calibration samples were used for nothing else, as with
     ``SetClassifier(cv="prefit")`` fitted on fresh data. With folds the scores come from other
-    fitted models than the one that predicts, so it is approximate. `SequenceSetGenerator` needs
-    held-out samples for it; the LSTM also uses them to stop training, which makes them look a
-    little easier than new ones. Sequences beyond ``max_size``, ``max_length`` or ``max_nodes``
-    are lost.
+    fitted models than the one that predicts, so they are approximate. `SequenceSetGenerator` needs
+    held-out samples for them; the LSTM also uses these to stop training, which makes them look a
+    little easier than new ones. For sequences, the recall is controlled at each prefix, and the
+    precision among finished sequences. Sequences beyond ``max_size``, ``max_length`` or
+    ``max_nodes`` are lost.
 
     Examples
     --------
@@ -67,13 +78,49 @@ class RiskControl(Rule):
     (0.47, 500)
     >>> rule.accept(Nodes.roots(np.array([[0.9, 0.1, 0.5, 0.3]])))
     array([[ True, False,  True, False]])
+
+    The same for the precision:
+
+    >>> rule = RiskControl(precision=0.8).fit(Nodes.roots(scores), right)
+    >>> rule.accept(Nodes.roots(np.array([[0.9, 0.1, 0.5, 0.3]])))
+    array([[ True, False, False, False]])
     """
 
     cut_: float
     n_calibration_: int
 
-    def __init__(self, recall: float = 0.9) -> None:
+    def __init__(
+        self,
+        recall: float | None = None,
+        *,
+        precision: float | None = None,
+        confidence: float = 0.9,
+    ) -> None:
         self.recall = recall
+        self.precision = precision
+        self.confidence = confidence
+
+    @property
+    def guarantee(self) -> RecallGuarantee | PrecisionGuarantee:
+        """What is guaranteed, and how: all that differs between recall and precision."""
+        if self.precision is None:
+            return RecallGuarantee(DEFAULT_RECALL if self.recall is None else self.recall)
+        return PrecisionGuarantee(self.precision, self.confidence)
+
+    @property
+    def chooses_sequences(self) -> bool:
+        """With a precision: wrong sequences are found only where sequences are generated."""
+        return self.guarantee.chooses_sequences
+
+    @property
+    def least_followed(self) -> float:
+        """With a recall 0: the cut alone decides what to follow."""
+        return self.guarantee.least_followed
+
+    @property
+    def least_share(self) -> float:
+        """With a recall 0: the cut alone decides what to follow."""
+        return self.guarantee.least_share
 
     @property
     def is_monotone(self) -> bool:
@@ -81,20 +128,20 @@ class RiskControl(Rule):
         return True
 
     def check_parameters(self, n_positions: int = 1) -> None:
-        """Raise unless the recall is in range."""
-        number = isinstance(self.recall, Real) and not isinstance(self.recall, bool)
-        if not (number and 0 < self.recall < 1):
+        """Raise unless one of recall and precision is given at most, and is in range."""
+        if self.recall is not None and self.precision is not None:
             raise ParameterError(
-                f"recall must lie between 0 and 1, both excluded, got {self.recall!r}; "
-                "only the set of all choices is certain to hold everything"
+                f"recall={self.recall!r} and precision={self.precision!r} were both given, but one "
+                "cut cannot guarantee both; give one of them"
             )
+        self.guarantee.check()
 
     def check_samples(self, n_unseen: int) -> None:
         """Raise unless that many calibration samples are enough for the guarantee."""
-        self._budget(n_unseen)
+        self.guarantee.check_samples(n_unseen)
 
     def fit(self, nodes: Nodes, positive: Mask) -> Self:
-        """Find the largest cut with the guarantee, on samples that the scorer has not seen.
+        """Find the cut with the guarantee, on samples that the scorer has not seen.
 
         Parameters
         ----------
@@ -108,31 +155,22 @@ class RiskControl(Rule):
         """
         self.check_parameters()
         check_positive(nodes, positive)
-        samples, sample = np.unique(nodes.sample, return_inverse=True)
-        self.n_calibration_ = len(samples)
-        budget = self._budget(len(samples))
-        owner, membership = _elements(nodes, positive, sample)
-        # Missing an element costs one part of its sample's true set.
-        cost = 1 / np.bincount(owner, minlength=len(samples))[owner]
-        order = np.argsort(membership, kind="stable")
-        too_much = np.flatnonzero(np.cumsum(cost[order]) > budget)
-        # If nothing needs to be found, as most true sets are empty, certain choices remain.
-        self.cut_ = float(membership[order[too_much[0]]]) if len(too_much) else 1.0
-        if self.cut_ == 0 and nodes.depth.max() > 0:  # labels with a score of 0 can be kept
-            found = 1 - float(cost[membership == 0].sum()) / len(samples)
-            warn_user(
-                SetlearnWarning(
-                    f"a recall of {self.recall:g} cannot be reached: on average the scorer finds "
-                    f"{found:.2f} of a set at all, and the rule keeps everything that it finds; "
-                    "ask for less recall, or improve the scorer"
-                )
-            )
+        self.cut_ = self.guarantee.cut(nodes, positive)
+        self.n_calibration_ = len(np.unique(nodes.sample))
         return self
 
     def accept(self, nodes: Nodes) -> BoolArray:
         """Keep what is at the cut or above it."""
         self._check_fitted("cut_")
         return nodes.completed(nodes.membership >= self.cut_)
+
+    def grow(self, nodes: Nodes) -> BoolArray:
+        """Follow what is at the cut or above it; what comes after it is never more probable."""
+        return super().grow(nodes) & self.accept(replace(nodes, known=None))
+
+    def choose(self, nodes: Nodes) -> BoolArray:
+        """Keep all: the tree follows nothing below the cut."""
+        return np.ones(nodes.probabilities.shape, dtype=bool)
 
     def facts(self) -> dict[str, Any]:
         """The cut; it is not a parameter, so the base class does not list it."""
@@ -146,33 +184,18 @@ class RiskControl(Rule):
         """Compare the choice's membership with the cut."""
         return (
             f"{name} at {node.membership[0, choice]:.4g} is below the cut {self.cut_:.4g}, "
-            f"which is enough for a recall of {self.recall:g}"
+            f"{self.guarantee.reason(self.cut_)}"
         )
 
-    def _budget(self, n: int) -> float:
-        """The loss that all n samples together may have.
-
-        The risk to bound is (loss + 1) / (n + 1): a new sample may miss everything.
-        """
-        allowed = (1 - float(self.recall)) * (1 + ROUNDING)
-        budget = allowed * (n + 1) - 1
-        if budget < 0:
-            raise DataError(
-                f"a recall of {self.recall:g} cannot be guaranteed from {n} calibration sample(s) "
-                f"that the model has not seen; hold out at least {math.ceil(1 / allowed) - 1}, or "
-                "ask for less recall"
+    def reasons_not_followed(
+        self, nodes: Nodes, row: IntArray, choice: IntArray, names: Sequence[str]
+    ) -> list[str]:
+        """Compare the probabilities of prefixes with the cut and the least that is followed."""
+        too_rare = super().reasons_not_followed(nodes, row, choice, names)
+        below_cut = nodes.membership_of(row, choice) < self.cut_
+        return [
+            self.reason_against(nodes[r : r + 1], int(c), name) if below else reason
+            for r, c, name, below, reason in zip(
+                row, choice, names, below_cut, too_rare, strict=True
             )
-        return budget
-
-
-def _elements(nodes: Nodes, positive: Mask, sample: IntArray) -> tuple[IntArray, FloatArray]:
-    """All elements of all true sets: the sample that each belongs to, and its membership."""
-    row, choice = positive.nonzero()
-    if nodes.depth.max() > 0:
-        # Of a tree, only the ends below the root are elements.
-        ends = (choice == END) & (nodes.depth[row] > 0)
-        row, choice = row[ends], choice[ends]
-    membership = nodes.probabilities[row, choice]
-    if nodes.prefix_probability is not None:
-        membership = nodes.prefix_probability[row] * membership
-    return sample[row], membership
+        ]
