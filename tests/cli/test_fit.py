@@ -446,3 +446,32 @@ def test_options_that_do_not_fit(photos, tmp_path, asked, message):
     assert ended.code == 2
     assert message in ended.err
     assert ended.out == ""
+
+
+def test_a_hierarchy_of_labels(photos, tmp_path):
+    parents = tmp_path / "parents.json"
+    parents.write_text('{"sea": "water", "city": "land"}')
+    fitted(photos, *LOGISTIC, "--hierarchy", parents, "-o", tmp_path / "model")
+    answers = [
+        answer["prediction"] for answer in run("predict", tmp_path / "model", photos).answers
+    ]
+    assert any("sea" in labels for labels in answers)
+    assert all("water" in labels for labels in answers if "sea" in labels)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "cannot be read"),
+        ("{", "is not a JSON file"),
+        ('["sea"]', "must be a mapping from labels to their parents"),
+        ('{"a": "b", "b": "a"}', "an ancestor of itself"),
+    ],
+)
+def test_a_hierarchy_that_is_none(photos, tmp_path, content, message):
+    parents = tmp_path / "parents.json"
+    if content is not None:
+        parents.write_text(content)
+    ended = run("fit", photos, *LOGISTIC, "--hierarchy", parents, "-o", tmp_path / "model")
+    assert ended.code == 3
+    assert message in ended.err

@@ -137,6 +137,14 @@ class LabelOptions(TaskOptions):
             help="For labels: in complete, known labels change the scores of the others.",
         ),
     ] = False
+    hierarchy: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="For labels: a JSON file with the parent of each label that has one, such as "
+            '{"poodle": "dog"}. Predicted sets then hold the ancestors of their labels.',
+        ),
+    ] = None
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -154,6 +162,7 @@ class LabelOptions(TaskOptions):
             learner_named(self.learner or DEFAULT_LEARNER),
             rule_named(learning.rule),
             conditional=self.conditional,
+            hierarchy=None if self.hierarchy is None else _read_hierarchy(self.hierarchy),
             n_jobs=self.jobs or 1,
             random_state=learning.seed,
             verbose=verbose,
@@ -162,6 +171,20 @@ class LabelOptions(TaskOptions):
     def default_notes(self) -> list[str]:
         """Say which learner is used, if none was given."""
         return [] if self.learner else [f"learner: {DEFAULT_LEARNER} (by default)"]
+
+
+def _read_hierarchy(path: Path) -> Any:
+    from setlearn.errors import DataError
+    from setlearn.strict_json import StrictJsonError, parse_strict_json
+
+    try:
+        return parse_strict_json(path.read_bytes())
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}); check the path") from error
+    except StrictJsonError as error:
+        raise DataError(
+            f'{path} is not a JSON file ({error}); write an object such as {{"poodle": "dog"}}'
+        ) from error
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from setlearn.estimators.base import (
     check_unknown,
 )
 from setlearn.estimators.completion import Completion
+from setlearn.estimators.hierarchy import Hierarchy
 from setlearn.estimators.label_space import LabelSpace, sparse_mask
 from setlearn.features import TableFeatures
 from setlearn.metrics import mean_f1
@@ -45,6 +46,7 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
     scorer_: LabelScorer
     completion_: Completion | None
     features_: TableFeatures | None
+    hierarchy_: Hierarchy | None
     n_unknown_: int
 
     @property
@@ -67,7 +69,7 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
     def predict(self, X: Any) -> Any:
         """Predict the set of each sample, in the kind of container that ``fit`` was given."""
         nodes = self._score(X)
-        if self.space_.is_dense:  # as what the rule keeps
+        if self.space_.is_dense and self.hierarchy_ is None:  # as what the rule keeps
             return self._labels_only(self.rule_.accepted(nodes)).astype(self.space_.dtype)
         return self.space_.answer(self._kept(nodes))
 
@@ -103,7 +105,7 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
         check_unknown(unknown)
         given = self.space_.encode(known, unknown)
         check_same_length(_num_samples(X), given.shape[0], "known")
-        kept = self._kept(self._score(X, given.toarray()))
+        kept = self._kept(self._score(X, self._implied(given).toarray()))
         others = sparse.csr_array(kept > given)
         # One class per sample is no set, but there may be any number of other classes.
         answer = self.space_.answer_sets if self.space_.one_per_sample else self.space_.answer
@@ -113,7 +115,7 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
         self._check_fitted()
         check_unknown(unknown)
         memory = read_set(known, "known")
-        given = self.space_.encode([memory], unknown)
+        given = self._implied(self.space_.encode([memory], unknown))
         nodes = self._score(one_sample(x), given.toarray() if memory else None)
         rule, node = self.rule_, nodes
         if self.completion_ is not None and nodes.known is not None and nodes.known.any():
@@ -190,7 +192,12 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
             sparse_mask(self._labels_only(self._accepted(nodes[rows])))
             for rows in nodes.row_chunks()
         ]
-        return sparse.csr_array(sparse.vstack(chunks)) if len(chunks) > 1 else chunks[0]
+        kept = sparse.csr_array(sparse.vstack(chunks)) if len(chunks) > 1 else chunks[0]
+        return self._implied(kept)
+
+    def _implied(self, sets: sparse.csr_array) -> sparse.csr_array:
+        """Sets (n, labels) with all labels that they imply in a hierarchy."""
+        return sets if self.hierarchy_ is None else self.hierarchy_.closed(sets)
 
     def _accepted(self, nodes: Nodes) -> BoolArray:
         """What the rule keeps; where labels are known, what the completion adds to them."""
@@ -211,7 +218,8 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
         self._check_fitted()
         if with_examples is None:
             with_examples = self.rule_.uses_examples
-        return self.scorer_.start(self._inputs(X), known, with_examples=with_examples).nodes
+        nodes = self.scorer_.start(self._inputs(X), known, with_examples=with_examples).nodes
+        return nodes if self.hierarchy_ is None else self.hierarchy_.consistent(nodes)
 
     def _inputs(self, X: Any) -> Any:
         """X as the learner takes it."""

@@ -17,9 +17,10 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_
 
 from setlearn.errors import DataError, NotFittedError, ParameterError
 from setlearn.estimators.base import check_same_length
+from setlearn.estimators.hierarchy import Hierarchy
 from setlearn.estimators.label_space import LabelSpace, as_label_array
 from setlearn.features import TableFeatures
-from setlearn.nodes import IntArray
+from setlearn.nodes import IntArray, Nodes
 from setlearn.rules import Rule
 from setlearn.scorers import LabelScorer, MarginalScorer, SoftmaxScorer
 from setlearn.scorers.label_targets import LabelTargets
@@ -40,7 +41,7 @@ class LabelProblem:
 
     ``features`` turned texts or a table into X; None if X is what the user passed.
     ``shares_of_one`` says that the learner is to answer with one distribution over all labels,
-    as with softmax scores or a plain 1-d y.
+    as with softmax scores or a plain 1-d y. With a hierarchy, the targets are closed upwards.
     """
 
     X: Any
@@ -50,6 +51,7 @@ class LabelProblem:
     learner: BaseEstimator
     rule: Rule
     shares_of_one: bool
+    hierarchy: Hierarchy | None = None
 
     def new_scorer(self, learner: BaseEstimator) -> LabelScorer:
         """A scorer, not fitted, for this learner."""
@@ -58,6 +60,25 @@ class LabelProblem:
             return MarginalScorer(learner, n_labels=n_labels)
         some_empty = bool((np.diff(self.targets.right.indptr) == 0).any())
         return SoftmaxScorer(learner, n_labels=n_labels, empty_choice=some_empty)
+
+    def choice_points(self, nodes: Nodes) -> tuple[Nodes, sparse.csr_array]:
+        """What a rule is fitted on: scores of samples, and their labels (n, labels).
+
+        Parameters
+        ----------
+        nodes : Nodes
+            Scored by a learner that has not seen the samples.
+
+        Returns
+        -------
+        nodes : Nodes
+            With scores that respect the hierarchy, and without labels that are unknown.
+        right : csr_array of bool, shape (n, labels)
+        """
+        if self.hierarchy is not None:
+            nodes = self.hierarchy.consistent(nodes)
+        nodes, targets = self.targets.known_choices(nodes)
+        return nodes, targets.right
 
     def with_fitted_learner(self) -> tuple[LabelProblem, LabelScorer]:
         """The problem in the order of a fitted learner's classes, and the learner as a scorer."""

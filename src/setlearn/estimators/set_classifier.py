@@ -19,6 +19,7 @@ from sklearn.utils.validation import _num_samples
 from setlearn.errors import DataError, ParameterError
 from setlearn.estimators.base import InputLayout
 from setlearn.estimators.completion import Completion
+from setlearn.estimators.hierarchy import Hierarchy, parents_of
 from setlearn.estimators.label_predictor import LabelPredictor, check_inputs, set_columns
 from setlearn.estimators.label_problem import (
     LabelProblem,
@@ -49,6 +50,7 @@ MOST_KEPT_SCORES = 20_000_000
     parts={
         "completion_": (Completion, None),
         "features_": (TableFeatures, None),
+        "hierarchy_": (Hierarchy, None),
         "rule_": (Rule,),
         "scorer_": (LabelScorer,),
         "space_": (LabelSpace,),
@@ -82,6 +84,11 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         sample that is left out. With a splitter or splits, folds are used for it too.
     conditional : bool, default=False
         With True, known labels also change the scores of the others in ``complete``.
+    hierarchy : mapping, optional
+        From each label to its parent, or to a list of parents. Whoever has a label has its
+        ancestors too: training sets are completed in this way, scores made consistent with it,
+        and predicted sets hold the ancestors of all their labels. Needs sets or an indicator,
+        and marginal scores.
     n_jobs : int, optional
         How many folds are fitted at once, where there are folds. The result does not depend on it.
     random_state : int or RandomState, optional
@@ -99,6 +106,8 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
     rule_samples_ : tuple (Nodes, mask) or None
         The held-out scores and right choices that the rule was fitted on, for `with_rule`. None if
         the rule needed none or they are too large to keep. They are not saved.
+    hierarchy_ : Hierarchy or None
+        Which labels imply which others.
     n_unknown_ : int
         The number of unknown entries of y.
     completion_ : Completion or None
@@ -128,6 +137,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         scores: Literal["marginal", "softmax"] = "marginal",
         cv: Any = 5,
         conditional: bool = False,
+        hierarchy: Mapping[Any, Any] | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: bool = True,
@@ -137,6 +147,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         self.scores = scores
         self.cv = cv
         self.conditional = conditional
+        self.hierarchy = hierarchy
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -171,15 +182,14 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
             params = params_for_learner(self, problem.learner, problem.X, sample_weight, fit_params)
             scorer, nodes = self._fit_learner(problem, params, rng)
         check_examples(problem.rule, scorer, problem.X)
-        nodes, targets = problem.targets.known_choices(nodes)
-        right = targets.right
+        nodes, right = problem.choice_points(nodes)
         completion = Completion.fit(nodes, right, problem.rule, rng) if self.conditional else None
         positive = scorer.right_choices(right)
         if problem.rule.needs_fit:
             problem.rule.fit(nodes, positive)
         # All at once, so that a fit that fails leaves the model of the one before whole.
         self.space_, self.classes_ = problem.space, problem.space.classes
-        self.n_unknown_ = problem.targets.n_unknown
+        self.hierarchy_, self.n_unknown_ = problem.hierarchy, problem.targets.n_unknown
         self.features_ = problem.features
         self.scorer_, self.completion_ = scorer, completion
         self.rule_samples_ = _kept_for_rules(nodes, positive)
@@ -199,6 +209,10 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
             allow_nan = get_tags(learner).input_tags.allow_nan
             X = check_inputs(self, X, reset=True, allow_nan=allow_nan)
         space, targets = read_targets(y, _num_samples(X))
+        hierarchy = None
+        if self.hierarchy is not None:
+            self._check_takes_hierarchy(space)
+            hierarchy, space, targets = Hierarchy.read(self.hierarchy, space, targets)
         # With one class per sample there is nothing to decide: the best one is kept.
         rule = TopK(1) if space.one_per_sample else clone(self._rule(self.rule))
         shares_of_one = self.scores == "softmax" or space.one_per_sample
@@ -211,7 +225,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
             partly_known=targets.unknown is not None,
         )
         rule.check_samples(len(targets))  # all of them are held out at most
-        return LabelProblem(X, features, space, targets, learner, rule, shares_of_one)
+        return LabelProblem(X, features, space, targets, learner, rule, shares_of_one, hierarchy)
 
     def _fit_learner(
         self, problem: LabelProblem, params: Mapping[str, Any], rng: np.random.RandomState
@@ -355,10 +369,20 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         )
         return new_rule
 
+    def _check_takes_hierarchy(self, space: LabelSpace) -> None:
+        if self.scores == "softmax" or space.one_per_sample:
+            what = "a plain 1-d y" if space.one_per_sample else 'scores="softmax"'
+            raise ParameterError(
+                f"a hierarchy needs each label's own probability, got {what}; leave the hierarchy "
+                'out, or pass sets and scores="marginal"'
+            )
+
     def _check_parameters(self) -> None:
         check_learner(self._learner())
         if self.scores not in ("marginal", "softmax"):
             raise ParameterError(f'scores must be "marginal" or "softmax", got {self.scores!r}')
+        if self.hierarchy is not None:
+            parents_of(self.hierarchy)
         self._rule(self.rule).check_parameters()
 
 

@@ -84,6 +84,7 @@ MOVED: Mapping[str, str] = {
 ADDED: Mapping[str, Mapping[str, Any]] = {
     "setlearn.estimators.set_classifier:SetClassifier": {
         "features_": None,
+        "hierarchy_": None,
         "n_unknown_": 0,
     },
     "setlearn.learners.set_mixture:SetMixture": {"medians_": None},

@@ -1,0 +1,194 @@
+"""Labels that imply others: a sample with a label has all its ancestors too."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from setlearn.errors import DataError, KindError
+from setlearn.estimators.label_space import LabelSpace, as_label_array
+from setlearn.nodes import Nodes
+from setlearn.ordering import canonical_rank
+from setlearn.savable import savable
+from setlearn.scorers.label_targets import LabelTargets
+
+__all__ = ["Hierarchy", "parents_of"]
+
+STEP = 1e-9
+"""The share by which a label scores less than its parent at least, so that parents come first."""
+
+
+def parents_of(hierarchy: Any) -> dict[Hashable, frozenset[Hashable]]:
+    """Read a hierarchy as users write it.
+
+    Parameters
+    ----------
+    hierarchy : mapping
+        From each label to its parent or, as a set, list or tuple, to several parents. A label
+        that is itself a tuple is written as ``[label]``.
+
+    Returns
+    -------
+    dict
+        From each label that has parents to their set.
+
+    Raises
+    ------
+    KindError
+        If it is no mapping.
+    DataError
+        If a label is its own ancestor.
+
+    Examples
+    --------
+    >>> parents_of({"poodle": "dog", "dog": ["pet", "mammal"]})["poodle"]
+    frozenset({'dog'})
+    """
+    if not isinstance(hierarchy, Mapping):
+        raise KindError(
+            f"hierarchy must be a mapping from labels to their parents, got {hierarchy!r}; pass "
+            'for instance {"poodle": "dog", "dog": "animal"}'
+        )
+    parents = {
+        label: frozenset(parent if isinstance(parent, set | frozenset | list | tuple) else [parent])
+        for label, parent in hierarchy.items()
+    }
+    for label in parents:
+        _ancestors(label, parents)  # to find cycles
+    return parents
+
+
+def _ancestors(
+    label: Hashable, parents: Mapping[Hashable, frozenset[Hashable]]
+) -> frozenset[Hashable]:
+    """All ancestors of a label; an error if it is one of them."""
+    found: set[Hashable] = set()
+    waiting = list(parents.get(label, ()))
+    while waiting:
+        ancestor = waiting.pop()
+        if ancestor not in found:
+            found.add(ancestor)
+            waiting += parents.get(ancestor, ())
+    if label in found:
+        raise DataError(
+            f"the hierarchy makes {label!r} an ancestor of itself; remove one of the steps from "
+            "child to parent that lead back to it"
+        )
+    return frozenset(found)
+
+
+@savable()
+@dataclass(frozen=True, slots=True, eq=False)
+class Hierarchy:
+    """Which labels imply which others."""
+
+    implied: sparse.csr_array  # (labels, labels) bool: the ancestors of each label, and itself
+
+    @classmethod
+    def read(
+        cls, hierarchy: Any, space: LabelSpace, targets: LabelTargets
+    ) -> tuple[Self, LabelSpace, LabelTargets]:
+        """Read a hierarchy over the labels of the targets, and close their sets upwards.
+
+        Parameters
+        ----------
+        hierarchy : mapping
+            As `parents_of` takes it.
+        space : LabelSpace
+        targets : LabelTargets
+
+        Returns
+        -------
+        hierarchy : Hierarchy
+        space : LabelSpace
+            With the ancestors that no set named.
+        targets : LabelTargets
+            An entry that follows from others is known.
+
+        Raises
+        ------
+        DataError
+            If an ancestor is no column of an indicator.
+        """
+        parents = parents_of(hierarchy)
+        space, targets = _with_ancestors(parents, space, targets)
+        labels = space.classes.tolist()
+        column = {label: k for k, label in enumerate(labels)}
+        pairs = [
+            (k, column[other])
+            for k, label in enumerate(labels)
+            for other in {label, *_ancestors(label, parents)}
+        ]
+        rows, columns = np.array(pairs).T
+        shape = (len(labels), len(labels))
+        read = cls(sparse.csr_array((np.ones(len(pairs), bool), (rows, columns)), shape=shape))
+        return read, space, read._closed_targets(targets)
+
+    def closed(self, kept: sparse.csr_array) -> sparse.csr_array:
+        """Sets (n, labels) with the ancestors of all their labels."""
+        return sparse.csr_array((kept.astype(np.int32) @ self.implied.astype(np.int32)) > 0)
+
+    def consistent(self, nodes: Nodes) -> Nodes:
+        """Scores that are never higher than those of an ancestor.
+
+        They lie halfway between raising each label to its highest descendant and lowering it to
+        its lowest ancestor.
+
+        Parameters
+        ----------
+        nodes : Nodes
+
+        Returns
+        -------
+        Nodes
+        """
+        scores = nodes.probabilities
+        raised, lowered = scores.copy(), scores.copy()
+        indptr, indices = self.implied.indptr, self.implied.indices
+        for label in range(len(indptr) - 1):
+            for ancestor in indices[indptr[label] : indptr[label + 1]].tolist():
+                np.maximum(raised[:, ancestor], scores[:, label], out=raised[:, ancestor])
+                np.minimum(lowered[:, label], scores[:, ancestor], out=lowered[:, label])
+        depth = np.diff(indptr) - 1
+        middle = (raised + lowered) / 2 * (1 - STEP) ** depth
+        return replace(nodes, probabilities=middle.astype(scores.dtype))
+
+    def _closed_targets(self, targets: LabelTargets) -> LabelTargets:
+        right = self.closed(targets.right)
+        if targets.unknown is None:
+            return replace(targets, right=right)
+        # Who lacks a label lacks all that imply it.
+        known_not = sparse.csr_array(np.logical_not((targets.right + targets.unknown).toarray()))
+        excluded = (known_not.astype(np.int32) @ self.implied.T.astype(np.int32)) > 0
+        unknown = sparse.csr_array(targets.unknown > (right + sparse.csr_array(excluded)))
+        unknown.eliminate_zeros()
+        return LabelTargets(right, unknown if unknown.nnz else None)
+
+
+def _with_ancestors(
+    parents: Mapping[Hashable, frozenset[Hashable]], space: LabelSpace, targets: LabelTargets
+) -> tuple[LabelSpace, LabelTargets]:
+    """Add columns for ancestors that no set named."""
+    labels = space.classes.tolist()
+    known = set(labels)
+    missing = {a for label in labels for a in _ancestors(label, parents)} - known
+    if not missing:
+        return space, targets
+    if space.has_columns:
+        example = next(iter(missing))
+        raise DataError(
+            f"the hierarchy names the ancestor {example!r}, which is no column of y; add a column "
+            "for it, or pass sets of labels"
+        )
+    every = sorted([*labels, *missing], key=canonical_rank)
+    place = {label: k for k, label in enumerate(every)}
+    moved = np.array([place[label] for label in labels])
+    right = targets.right
+    shape = (right.shape[0], len(every))
+    right = sparse.csr_array((right.data, moved[right.indices], right.indptr), shape=shape)
+    right.sort_indices()
+    return replace(space, classes=as_label_array(every)), replace(targets, right=right)
