@@ -13,6 +13,8 @@ from setlearn.savable import savable
 
 __all__ = ["Platt", "cross_fitted"]
 
+BLOCK_ENTRIES = 1_000_000
+"""Decision values whose curves are fitted together: 8 MB per temporary array."""
 FOLDS = 3
 MOST_NEWTON_STEPS = 50
 LONGEST = 4.0
@@ -48,7 +50,18 @@ class Platt:
         -------
         Platt
         """
-        weight = weight / weight.mean()
+        n, n_labels = Y.shape
+        size = max(1, BLOCK_ENTRIES // n)
+        blocks = [
+            cls._fit_block(decisions[:, k : k + size], Y[:, k : k + size], weight / weight.mean())
+            for k in range(0, n_labels, size)
+        ]
+        slope, intercept = np.concatenate([np.empty((2, 0)), *blocks], axis=1)
+        return cls(slope, intercept)
+
+    @staticmethod
+    def _fit_block(decisions: FloatArray, Y: BoolArray, weight: FloatArray) -> FloatArray:
+        """Slopes and intercepts (2, labels) of some labels."""
         right = weight @ Y
         wrong = weight.sum() - right
         target = np.where(Y, (right + 1) / (right + 2), 1 / (wrong + 2)).T  # (labels, n)
@@ -63,7 +76,7 @@ class Platt:
             start=np.log((right + 1) / (wrong + 1)),
             steepest=STEEPEST * unit,
         )
-        return cls(slope / unit, intercept - slope / unit * centre)
+        return np.array([slope / unit, intercept - slope / unit * centre])
 
     def __call__(self, decisions: FloatArray) -> FloatArray:
         """Probabilities from decision values (n, labels)."""

@@ -36,6 +36,10 @@ LARGEST_SYSTEM = 5000
 MOST_HELD_OUT = 10_000
 """The largest number of rows that held-out scores are computed for: rules need no more."""
 
+MOST_HELD_OUT_SCORES = 5_000_000
+LEAST_HELD_OUT = 1000
+"""If there are many labels, fewer rows are held out, but so many at least."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldOut:
@@ -136,12 +140,14 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         Returns
         -------
         HeldOut
-            For all rows with a weight above 0, or for 10,000 of them.
+            For all rows with a weight above 0, or for 10,000 of them; with more than 500 labels
+            for fewer.
         """
         X, Y, weight, counted = self._read(X, y, sample_weight)
         smooth, forest = self._new_models(X)
         n = len(Y)
-        n_held_out = min(MOST_HELD_OUT, max(1, int(smooth.largest_held_out_share * n)))
+        most = min(MOST_HELD_OUT, max(LEAST_HELD_OUT, MOST_HELD_OUT_SCORES // Y.shape[1]))
+        n_held_out = min(most, max(1, int(smooth.largest_held_out_share * n)))
         rows = np.sort(np.random.RandomState(0).permutation(n)[:n_held_out])
         probabilities = smooth.fit_held_out(self._without_gaps(X), Y, weight, rows)
         of_forest, examples = None, None
