@@ -14,6 +14,7 @@ from scipy.linalg.lapack import dpotri
 from setlearn.learners.platt import Platt, cross_fitted
 from setlearn.learners.similarity import CityBlock, Cosine, Similarity, unit_rows
 from setlearn.nodes import BoolArray, FloatArray, IntArray
+from setlearn.row_blocks import product_by_rows
 from setlearn.savable import savable
 
 __all__ = ["KernelLabels", "LandmarkLabels", "RidgeLabels", "SparseRidgeLabels"]
@@ -135,8 +136,7 @@ class KernelLabels(RidgeLabels):
 
     def _decisions(self, X: Any) -> FloatArray:
         kernel = self.similarity_.kernel(self.similarity_.compare(X), self.width_)
-        decisions: FloatArray = kernel @ self.dual_
-        return decisions
+        return product_by_rows(kernel, self.dual_)
 
     @property
     def _width_of_rows(self) -> int:
@@ -189,10 +189,6 @@ class PrimalRidge(RidgeLabels):
         norms: FloatArray = np.einsum("np,np->n", features @ inverse, features)
         return norms
 
-    def _decisions(self, X: Any) -> FloatArray:
-        decisions: FloatArray = self._features(X) @ self.coefficients_
-        return decisions
-
     @property
     def _width_of_rows(self) -> int:
         return len(self.coefficients_)
@@ -218,6 +214,9 @@ class LandmarkLabels(PrimalRidge):
     def _features(self, X: Any) -> FloatArray:
         return self.similarity_.kernel(self.similarity_.compare(X), self.width_)
 
+    def _decisions(self, X: Any) -> FloatArray:
+        return product_by_rows(self._features(X), self.coefficients_)
+
 
 @savable()
 class SparseRidgeLabels(PrimalRidge):
@@ -233,6 +232,10 @@ class SparseRidgeLabels(PrimalRidge):
 
     def _features(self, X: Any) -> sparse.csr_array:
         return unit_rows(X)
+
+    def _decisions(self, X: Any) -> FloatArray:
+        decisions: FloatArray = self._features(X) @ self.coefficients_
+        return decisions
 
     def _products(self, features: Any, weight: FloatArray) -> FloatArray:
         products: FloatArray = (features.multiply(weight[:, None]).T @ features).toarray()

@@ -100,8 +100,7 @@ class SetForest:
             self._mean_share(leaves[part], ~in_tree[part])
             for part in (rows[chunk] for chunk in _chunks(len(rows)))
         ]
-        weights = sparse.csr_array(sparse.vstack(parts))
-        return self._marginals(weights), Examples(self.sets_, self._beyond_marginals(weights))
+        return self._marginals_and_examples(parts)
 
     def _fit(self, X: Any, Y: BoolArray, weight: FloatArray) -> tuple[IntArray, BoolArray]:
         """Fit; the leaf of each row in each tree, and whether the tree was grown on the row."""
@@ -147,8 +146,17 @@ class SetForest:
         A rule multiplies the weights by the labels' odds. So the odds of the forest's own
         marginals are divided out here, or they would count twice.
         """
-        parts = [self._beyond_marginals(self._weights(X[rows])) for rows in _chunks(X.shape[0])]
-        return Examples(self.sets_, sparse.csr_array(sparse.vstack(parts)))
+        return self.predict_with_examples(X)[1]
+
+    def predict_with_examples(self, X: Any) -> tuple[FloatArray, Examples]:
+        """What `predict_proba` and `examples` return, in one pass through the trees."""
+        return self._marginals_and_examples([self._weights(X[rows]) for rows in _chunks(len(X))])
+
+    def _marginals_and_examples(self, parts: list[sparse.csr_array]) -> tuple[FloatArray, Examples]:
+        """Both from the probabilities of sets, given in chunks of rows."""
+        marginals = np.concatenate([self._marginals(weights) for weights in parts])
+        beyond = sparse.csr_array(sparse.vstack([self._beyond_marginals(w) for w in parts]))
+        return marginals, Examples(self.sets_, beyond)
 
     def _weights(self, X: Any) -> sparse.csr_array:
         """The probability of each distinct set, (n, m)."""

@@ -6,6 +6,7 @@ are independent of each other, and training sets with weights.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
@@ -117,9 +118,15 @@ class WeightedSets:
         self.empty: FloatArray = weights @ (size == 0).astype(np.float64)
         self.sizes: IntArray = np.unique(size[size > 0])
         # (n, V, S): the weight of the training sets of each size that hold each choice.
-        self.by_size: FloatArray = np.zeros((*self.known.shape, len(self.sizes)))
-        for s, each in enumerate(self.sizes):
-            self.by_size[:, :, s] = (weights[:, size == each] @ sets[size == each]).toarray()
+        shape = (*self.known.shape, len(self.sizes))
+        row = np.repeat(np.arange(len(nodes)), np.diff(weights.indptr))
+        members = sets[weights.indices]  # one set per weight
+        owner = np.repeat(np.arange(len(row)), np.diff(members.indptr))  # of each choice in them
+        at_size = np.searchsorted(self.sizes, size[weights.indices])
+        place = np.ravel_multi_index((row[owner], members.indices, at_size[owner]), shape)
+        self.by_size: FloatArray = np.bincount(
+            place, weights.data[owner], minlength=math.prod(shape)
+        ).reshape(shape)
         descending = -np.sort(-self.by_size.sum(axis=2), axis=1)
         self.overlap: FloatArray = np.cumsum(descending, axis=1)
 

@@ -19,6 +19,7 @@ from sklearn.utils.validation import _num_samples
 from setlearn.errors import DataError, ParameterError
 from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray, Mask, Nodes, Step
 from setlearn.progress import progress
+from setlearn.row_blocks import BLOCK_ROWS, rows_of_full_blocks
 from setlearn.savable import savable
 from setlearn.scorers.classifiers import (
     answers_indicators,
@@ -30,9 +31,6 @@ from setlearn.scorers.classifiers import (
 from setlearn.scorers.label_targets import LabelTargets
 
 __all__ = ["LabelScorer", "MarginalScorer", "SoftmaxScorer", "fit_out_of_fold"]
-
-BLOCK_ROWS = 8
-"""Rows that BLAS and torch process at a time; with 4, some scores still differed."""
 
 MOST_COPIED = 4096
 
@@ -124,27 +122,29 @@ class LabelScorer(ABC):
         -------
         Step
         """
-        scores = self._scores_in_full_blocks(X)
+        scores, examples = self.scores_and_examples(X) if with_examples else (self.scores(X), None)
         if known is not None and self.empty_choice:
             # A set with a known element is not empty.
             scores[known.any(axis=1), -1] = 0
             known = np.column_stack([known, np.zeros(len(known), bool)])
-        nodes = replace(Nodes.roots(scores, known), nothing=self.nothing)
-        return Step(replace(nodes, examples=self.examples(X)) if with_examples else nodes)
+        return Step(replace(Nodes.roots(scores, known), nothing=self.nothing, examples=examples))
 
     def examples(self, X: Any) -> Examples | None:
         """Training sets similar to those of X, from learners that know them."""
         return None
 
-    def _scores_in_full_blocks(self, X: Any) -> FloatArray:
+    def scores_and_examples(self, X: Any) -> tuple[FloatArray, Examples | None]:
+        """What `scores` and `examples` return."""
+        return self.scores(X), self.examples(X)
+
+    def scores(self, X: Any) -> FloatArray:
         """Scores that do not depend, to the last bit, on which rows are scored together.
 
-        Matrix products are computed a few rows at a time, and leftover rows are rounded
-        differently. So none are left over: the last row is repeated until the block is full.
+        Unless the learner sees to that itself, rows are scored in full blocks.
         """
         n_samples = _num_samples(X)
         n_over = n_samples % BLOCK_ROWS
-        if not n_over:
+        if not n_over or getattr(self.estimator, "scores_rows_alone", False):
             return self.label_scores(X)
         if n_samples > MOST_COPIED:  # only the rows that are left over are copied
             n_in_blocks = n_samples - n_over
@@ -152,9 +152,8 @@ class LabelScorer(ABC):
                 _safe_indexing(X, slice(0, n_in_blocks)),
                 _safe_indexing(X, slice(n_in_blocks, None)),
             )
-            return np.concatenate([self._scores_in_full_blocks(part) for part in parts])
-        rows = np.minimum(np.arange(n_samples + BLOCK_ROWS - n_over), n_samples - 1)
-        return self.label_scores(_safe_indexing(X, rows))[:n_samples]
+            return np.concatenate([self.scores(part) for part in parts])
+        return self.label_scores(_safe_indexing(X, rows_of_full_blocks(n_samples)))[:n_samples]
 
     def right_choices(self, Y: sparse.csr_array) -> Mask:
         """The mask (n, V) of right choices at the roots, for label sets (n, labels)."""
@@ -271,6 +270,14 @@ class MarginalScorer(LabelScorer):
         """Training sets similar to those of X, if the learner has a method ``examples``."""
         model: Any = getattr(self, "model_", None)
         return self._with_constant_sets(model.examples(X) if hasattr(model, "examples") else None)
+
+    def scores_and_examples(self, X: Any) -> tuple[FloatArray, Examples | None]:
+        """What `scores` and `examples` return, in one pass if the learner has one."""
+        model: Any = getattr(self, "model_", None)
+        if not hasattr(model, "predict_with_examples"):
+            return super().scores_and_examples(X)
+        scores, examples = model.predict_with_examples(X)
+        return self._with_constant_scores(scores), self._with_constant_sets(examples)
 
     def _with_constant_scores(self, scores: FloatArray) -> FloatArray:
         """Scores of varying labels (n, varying) as scores of all of them (n, labels)."""
