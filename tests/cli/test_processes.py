@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import signal
 import subprocess
 import time
@@ -124,6 +125,13 @@ def shown_at_a_terminal(*arguments, **environment):
             pass
         os.close(leader)
     return shown.decode()
+
+
+def test_a_fit_shows_a_bar_at_a_terminal(photos, tmp_path):
+    fit = ("fit", photos, "--learner", "logistic", "-o", tmp_path / "model")
+    shown = shown_at_a_terminal(*fit)
+    assert re.search(r"fitting .* \d/6 ", shown)
+    assert "fitting" not in shown_at_a_terminal(*fit, "--quiet")
 
 
 def test_no_escape_codes_where_none_are_wanted(tagger, tmp_path):

@@ -271,7 +271,7 @@ def fit_out_of_fold(
     with_examples: bool,
     rng: np.random.RandomState,
     n_jobs: int | None,
-    verbose: bool,
+    verbose: int,
 ) -> tuple[LabelScorer, Nodes]:
     """Fit on all samples, and score each held-out part by a copy fitted on the rest.
 
@@ -289,7 +289,8 @@ def fit_out_of_fold(
     rng : RandomState
         Draws the folds.
     n_jobs : int or None
-    verbose : bool
+    verbose : bool or int
+        As in `setlearn.progress.progress`.
 
     Returns
     -------
@@ -306,11 +307,11 @@ def fit_out_of_fold(
         delayed(_fit_and_score)(copy(scorer), X, Y, params, train, test, with_examples)
         for train, test in tasks
     )
-    with progress("fitting", len(tasks), verbose=verbose) as finished:
+    with progress("fitting", [len(train) for train, _ in tasks], verbose=verbose) as advance:
         results = []
         for result in Parallel(n_jobs=n_jobs, return_as="generator")(jobs):
             results.append(result)
-            finished("")
+            advance()
     held_out = np.concatenate([np.arange(0), *(test for _, test in splits)])
     fitted, *parts = results
     nodes = _joined(parts, held_out, n_choices=scorer.n_choices)
