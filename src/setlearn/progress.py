@@ -67,7 +67,7 @@ def progress(
     description: str,
     steps: int | Sequence[float],
     *,
-    verbose: int = False,
+    verbose: int | None = None,
     max_seconds: float = math.inf,
 ) -> Iterator[Advance]:
     """Show how far the work of a block is, or report it to the work around it.
@@ -80,7 +80,7 @@ def progress(
         The number of steps, or how long each takes compared with the others: ``[3, 1]`` if the
         first takes three quarters of the time. A step may be anything that can be counted, such as
         a row or a label.
-    verbose : bool or int, default=False
+    verbose : bool or int, optional
         True shows a bar in a terminal, and nothing elsewhere. 2 also prints plain lines where
         there is no terminal: the first after 10 seconds, then one every 30 seconds, and after
         five minutes one per tenth of the time so far. It does not matter inside of other work.
@@ -144,13 +144,13 @@ def time_left(share: float, reached: float, now: float, max_seconds: float = mat
     return f"about {_duration(left)} left" if 0 < left < math.inf else ""
 
 
-def say_before_progress(line: str, *, verbose: int) -> None:
+def say_before_progress(line: str, *, verbose: int | None) -> None:
     """Print a line on stderr, if progress would be shown.
 
     Parameters
     ----------
     line : str
-    verbose : bool or int
+    verbose : bool, int or None
         As in `progress`.
     """
     if _is_shown(verbose):
@@ -308,8 +308,9 @@ def _duration(seconds: float) -> str:
     return " ".join(f"{amount} {name}" for amount, name in amounts if amount)
 
 
-def _is_shown(verbose: int) -> bool:
-    return verbose >= 2 or (verbose >= 1 and _has_terminal())
+def _is_shown(verbose: int | None) -> bool:
+    level = verbose or 0
+    return level >= 2 or (level >= 1 and _has_terminal())
 
 
 def _has_terminal() -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from setlearn.cli.console import counted, print_notes
 from setlearn.cli.fit_options import SavingOptions
 from setlearn.cli.reports import Evaluation, evaluate_sets, short_input
+from setlearn.cli.training_data import describe_training_data
 from setlearn.errors import DataError, ModelError, ParameterError, SetlearnError
 from setlearn.files import Row, Rows
 from setlearn.files.plain_values import plain
@@ -108,7 +108,7 @@ def fit_and_save(
         model.set_params(training__checkpoint=checkpoint)
     about: dict[str, Any] = {
         # Read before training, because the file may be gone afterwards.
-        "data": {"file": Path(data).name, "rows": len(train), **_digest(data)},
+        "data": describe_training_data(data, len(train)),
         "guesses": list(notes),
     }
     if saving.examples:
@@ -374,14 +374,6 @@ def _remove(checkpoint: Path) -> None:
             file.parent.rmdir()
     if checkpoint.is_dir() and not any(checkpoint.iterdir()):
         checkpoint.rmdir()
-
-
-def _digest(data: str) -> dict[str, str]:
-    """Return the SHA-256 of the file, by which it can be recognised."""
-    if not Path(data).is_file():  # a pipe cannot be read twice
-        return {}
-    with open(data, "rb") as file:
-        return {"sha256": hashlib.file_digest(file, "sha256").hexdigest()}
 
 
 def _example(plan: RecordPlan, row: Row) -> Any:

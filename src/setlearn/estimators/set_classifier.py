@@ -171,7 +171,9 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         right = problem.right[nodes.sample]
         positive = scorer.right_choices(right)
         completion = None
-        with progress("fitting the rule", 1 + self.conditional, verbose=self.verbose) as advance:
+        with progress(
+            "fitting the rule", 1 + bool(self.conditional), verbose=self.verbose
+        ) as advance:
             if self.conditional:
                 completion = Completion.fit(nodes, right, problem.rule, rng)
                 advance()

@@ -105,7 +105,7 @@ class Trainer:
     parts : callable, optional
         Takes the rows of a step, and returns them in parts that are small enough for the memory.
         Their gradients are added up, each by its share of the rows.
-    verbose : bool or int
+    verbose : bool or int, optional
         Whether to show how far the training is, as in `setlearn.progress.progress`.
     description : str
         The text before it.
@@ -140,7 +140,7 @@ class Trainer:
         seed: int,
         evaluate: Callable[[], float | dict[str, float]] | None = None,
         parts: Callable[[Tensor], Sequence[Tensor]] | None = None,
-        verbose: int = False,
+        verbose: int | None = None,
         description: str = "training",
         checkpoint: Path | None = None,
         facts: Mapping[str, str] | None = None,
