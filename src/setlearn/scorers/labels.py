@@ -27,6 +27,7 @@ from setlearn.scorers.classifiers import (
     label_probabilities,
     params_of_rows,
 )
+from setlearn.scorers.interrupted_folds import until_interrupted
 
 __all__ = ["LabelScorer", "MarginalScorer", "SoftmaxScorer", "fit_out_of_fold"]
 
@@ -308,12 +309,9 @@ def fit_out_of_fold(
         for train, test in tasks
     )
     with progress("fitting", [len(train) for train, _ in tasks], verbose=verbose) as advance:
-        results = []
-        for result in Parallel(n_jobs=n_jobs, return_as="generator")(jobs):
-            results.append(result)
-            advance()
-    held_out = np.concatenate([np.arange(0), *(test for _, test in splits)])
-    fitted, *parts = results
+        results = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+        fitted, *parts = until_interrupted(results, len(splits), advance)
+    held_out = np.concatenate([np.arange(0), *(test for _, test in splits[: len(parts)])])
     nodes = _joined(parts, held_out, n_choices=scorer.n_choices)
     return fitted, replace(nodes, nothing=scorer.nothing)
 
