@@ -26,6 +26,7 @@ from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
 __all__ = [
     "ConvergenceWarning",
     "DataError",
+    "InterruptedFitWarning",
     "KindError",
     "ModelError",
     "NotFittedError",
@@ -118,6 +119,28 @@ class SetlearnWarning(UserWarning):
 
 class ConvergenceWarning(SetlearnWarning, _SklearnConvergenceWarning):  # type: ignore[misc]  # untyped
     """A training ended before the network had converged."""
+
+
+class InterruptedFitWarning(SetlearnWarning):
+    """A fit was interrupted, and its rule was fitted on a part of the folds.
+
+    Parameters
+    ----------
+    n_finished : int
+        The number of folds that were done.
+    n_folds : int
+        The number of all folds.
+    """
+
+    def __init__(self, n_finished: int, n_folds: int) -> None:
+        self.moment = f"after {n_finished} of {n_folds} folds"
+        super().__init__(
+            f"the fit was interrupted {self.moment}; the learner is fitted "
+            "on all samples, and the rule on the scores of these folds. Interrupt again to stop "
+            "without a model"
+        )
+        self.n_finished = n_finished
+        self.n_folds = n_folds
 
 
 class UnknownLabelWarning(SetlearnWarning):

@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import signal
 import subprocess
 import time
@@ -81,7 +82,8 @@ class TestNoRoom:
                 joblib.load(rescued / "model.joblib")  # all of it, or there would be no folder
 
 
-def test_ctrl_c_says_how_to_go_on(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_training_says_how_to_go_on(tmp_path, number):
     data = write_jsonl(tmp_path / "words.jsonl", word_forms(16))
     fit = (*COMMAND, "fit", str(data), "--target", "forms", "--task", "sequences", "--json")
     fit += ("--network", "lstm", "--max-steps", "100000", "-o", str(tmp_path / "model"))
@@ -91,7 +93,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
         while not (tmp_path / "model.checkpoint" / "checkpoint.safetensors").exists():
             assert process.poll() is None, process.stderr.read()
             time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         out, err = process.communicate()
     assert process.returncode == 130
     assert '"code": 130' in out
@@ -124,6 +126,13 @@ def shown_at_a_terminal(*arguments, **environment):
             pass
         os.close(leader)
     return shown.decode()
+
+
+def test_a_fit_shows_a_bar_at_a_terminal(photos, tmp_path):
+    fit = ("fit", photos, "--learner", "logistic", "-o", tmp_path / "model")
+    shown = shown_at_a_terminal(*fit)
+    assert re.search(r"fitting .* \d/6 ", shown)
+    assert "fitting" not in shown_at_a_terminal(*fit, "--quiet")
 
 
 def test_no_escape_codes_where_none_are_wanted(tagger, tmp_path):

@@ -50,7 +50,7 @@ def model_to_continue(
     learning: LearningOptions,
     sequences: SequenceOptions,
     *,
-    verbose: bool,
+    verbose: int,
 ) -> tuple[RecordPlan, Any]:
     """Load a model whose training goes on with the next fit.
 
@@ -63,8 +63,8 @@ def model_to_continue(
     learning : LearningOptions
     sequences : SequenceOptions
         Its options of training replace those of the model.
-    verbose : bool
-        Whether to show progress.
+    verbose : int
+        How to show progress, as in `setlearn.progress.progress`.
 
     Returns
     -------

@@ -56,12 +56,14 @@ def evaluate(
     Shows figures for the sets and for each label, a table of set sizes, and the worst predictions.
     """
     from setlearn.cli.answers import answer_rows
-    from setlearn.cli.console import print_bad_rows, print_result
-    from setlearn.cli.model_loading import model_for_rows
+    from setlearn.cli.console import print_bad_rows, print_notes, print_result
+    from setlearn.cli.model_loading import saved_model_for_rows
     from setlearn.cli.reports import evaluate_sets, short_input
+    from setlearn.cli.training_data import rows_trained_on, too_good_figures
 
     with reading.open(data) as rows:
-        loaded = model_for_rows(model, loading, rows, output, rule=rule)
+        saved = saved_model_for_rows(model, loading, rows, output, rule=rule)
+        loaded = saved.model
         if target or separator is not None:
             loaded = loaded.reading_targets(rows.first(), target, separator)
 
@@ -74,6 +76,15 @@ def evaluate(
             true.append(true_set)
             predicted.append(answer)
         evaluation = evaluate_sets(loaded, places, true, predicted, worst)
-        document = {**evaluation.to_dict(), "left_out": rows.n_bad, "bad_rows": rows.bad}
+        n_trained = rows_trained_on(saved.about, data)
+        document = {
+            **evaluation.to_dict(),
+            "rows_trained_on": n_trained,
+            "left_out": rows.n_bad,
+            "bad_rows": rows.bad,
+        }
         print_result(evaluation, document, output)
         print_bad_rows(rows)
+        if n_trained:
+            warning = too_good_figures(n_trained, len(true), rows.name)
+            print_notes([f"setlearn: warning: {warning}"])

@@ -36,7 +36,7 @@ def fit(
     print_notes(rows.notes, quiet=output.quiet)
     if reading.skip_bad:
         records = rows_with_sets(rows, records, target)
-    verbose = not output.quiet
+    verbose = 0 if output.quiet else 2  # also without a terminal
     if learning.warm_start is None:
         plan = planning.plan(records, target, rows.categories)
         task_options = options_for(plan.task, (labels, sequences))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +10,14 @@ from typing import Any
 
 from setlearn.cli.console import counted, print_notes
 from setlearn.cli.fit_options import SavingOptions
+from setlearn.cli.interrupts import stopped_by_signals
 from setlearn.cli.reports import Evaluation, evaluate_sets, short_input
+from setlearn.cli.training_data import describe_training_data
 from setlearn.errors import DataError, ModelError, ParameterError, SetlearnError
 from setlearn.files import Row, Rows
 from setlearn.files.plain_values import plain
 from setlearn.records import RecordModel, RecordPlan, TargetReader, guess_targets
+from setlearn.scorers.interrupted_folds import keep_finished_folds
 
 __all__ = ["Fitted", "fit_and_save", "rows_with_inputs", "rows_with_sets", "save_or_rescue"]
 
@@ -33,6 +35,8 @@ class Fitted:
     scorers: Sequence[str]
     notes: Sequence[str]
     evaluation: Evaluation | None
+    interrupted: str | None
+    """How much was done when the fit was interrupted, if it was."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
@@ -44,6 +48,7 @@ class Fitted:
             "scorers": list(self.scorers),
             "guesses": list(self.notes),
             "validation": None if self.evaluation is None else self.evaluation.to_dict(),
+            "interrupted": self.interrupted,
         }
 
     def __str__(self) -> str:
@@ -91,6 +96,8 @@ def fit_and_save(
 
     Raises
     ------
+    KeyboardInterrupt
+        If the fit was interrupted; the message says what is left of it.
     ModelError
         If the model cannot be saved. Most reasons are found before training starts.
     ModelError or DataError
@@ -108,14 +115,18 @@ def fit_and_save(
         model.set_params(training__checkpoint=checkpoint)
     about: dict[str, Any] = {
         # Read before training, because the file may be gone afterwards.
-        "data": {"file": Path(data).name, "rows": len(train), **_digest(data)},
+        "data": describe_training_data(data, len(train)),
         "guesses": list(notes),
     }
     if saving.examples:
         about["examples"] = [_example(plan, row) for row in train[: saving.examples]]
     try:
-        fitted = plan.fit(train, model)
-        evaluation = _evaluate_and_save(fitted, held_out, saving.out, about)
+        with stopped_by_signals():
+            with keep_finished_folds() as interruption:
+                fitted = plan.fit(train, model)
+            if interruption.warning is not None:
+                about["interrupted"] = interruption.warning.moment
+            evaluation = _evaluate_and_save(fitted, held_out, saving.out, about)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_interrupted_message(checkpoint)) from None
     if checkpoint is not None:
@@ -128,6 +139,7 @@ def fit_and_save(
         _scorers(fitted.facts()),
         notes,
         evaluation,
+        about.get("interrupted"),
     )
 
 
@@ -374,14 +386,6 @@ def _remove(checkpoint: Path) -> None:
             file.parent.rmdir()
     if checkpoint.is_dir() and not any(checkpoint.iterdir()):
         checkpoint.rmdir()
-
-
-def _digest(data: str) -> dict[str, str]:
-    """Return the SHA-256 of the file, by which it can be recognised."""
-    if not Path(data).is_file():  # a pipe cannot be read twice
-        return {}
-    with open(data, "rb") as file:
-        return {"sha256": hashlib.file_digest(file, "sha256").hexdigest()}
 
 
 def _example(plan: RecordPlan, row: Row) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,10 @@ from setlearn.errors import ParameterError
 
 if TYPE_CHECKING:
     from setlearn.files import Row, Rows
+    from setlearn.persistence import SavedModel
     from setlearn.records import RecordModel
 
-__all__ = ["model_for_input", "model_for_rows"]
+__all__ = ["model_for_input", "model_for_rows", "saved_model_for_rows"]
 
 TEXT = "--text"
 """Where an input in the command comes from, for messages."""
@@ -45,13 +47,37 @@ def model_for_rows(
     -------
     RecordModel
     """
-    from setlearn.persistence import load
+    model: RecordModel = saved_model_for_rows(path, options, rows, output, rule=rule).model
+    return model
+
+
+def saved_model_for_rows(
+    path: Path,
+    options: ModelOptions,
+    rows: Rows,
+    output: OutputOptions,
+    *,
+    rule: str | None = None,
+) -> SavedModel:
+    """Load a model that reads the rows of a file, with what is known about it.
+
+    Parameters
+    ----------
+    path, options, rows, output, rule
+        As in `model_for_rows`.
+
+    Returns
+    -------
+    SavedModel
+        Its ``model`` is a `RecordModel`.
+    """
+    from setlearn.persistence import read_model
     from setlearn.records import record_model_for
 
-    loaded = load(path, trusted=options.trusted or ())
-    model, notes = record_model_for(loaded, rows.first(), options.inputs)
+    saved = read_model(path, trusted=options.trusted or ())
+    model, notes = record_model_for(saved.model, rows.first(), options.inputs)
     print_notes([*rows.notes, *notes], quiet=output.quiet)
-    return _under_rule(model, rule)
+    return replace(saved, model=_under_rule(model, rule))
 
 
 def model_for_input(

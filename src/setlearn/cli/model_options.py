@@ -71,15 +71,15 @@ class TaskOptions(ABC):
                 )
 
     @abstractmethod
-    def model(self, plan: RecordPlan, learning: LearningOptions, *, verbose: bool) -> Any:
+    def model(self, plan: RecordPlan, learning: LearningOptions, *, verbose: int) -> Any:
         """Make the model, not yet fitted.
 
         Parameters
         ----------
         plan : RecordPlan
         learning : LearningOptions
-        verbose : bool
-            Whether to show progress.
+        verbose : int
+            How to show progress, as in `setlearn.progress.progress`.
 
         Returns
         -------
@@ -152,7 +152,7 @@ class LabelOptions(TaskOptions):
         ),
     ] = None
 
-    def model(self, plan: RecordPlan, learning: LearningOptions, *, verbose: bool) -> Any:
+    def model(self, plan: RecordPlan, learning: LearningOptions, *, verbose: int) -> Any:
         """Make a `SetClassifier`."""
         from setlearn import SetClassifier
         from setlearn.cli.named_rules import rule_named
@@ -258,7 +258,7 @@ class SequenceOptions(TaskOptions):
         ),
     ] = None
 
-    def model(self, plan: RecordPlan, learning: LearningOptions, *, verbose: bool) -> Any:
+    def model(self, plan: RecordPlan, learning: LearningOptions, *, verbose: int) -> Any:
         """Make a `SequenceSetGenerator`."""
         from setlearn import SequenceSetGenerator
         from setlearn.cli.named_networks import check_trained_in_steps, network_with

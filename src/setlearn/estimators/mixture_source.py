@@ -80,7 +80,7 @@ class Mixture(ScorerSource):
             part.check(problem.X)
         say_before_progress(
             f"fitting {', '.join(self.described())}",
-            verbose=problem.training.verbose is not False,
+            verbose=problem.training.verbose_by_default,
         )
         fitted = self._fitted_parts(problem, split, rng)
         judge = MixtureScorer([part.judge for part in fitted], problem.bounds)

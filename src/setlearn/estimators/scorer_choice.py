@@ -216,7 +216,7 @@ class _Analogy:
         """The fitted scorer without a network; say why."""
         why = "analogy does well on held-out" if self.n_judged else "there are no held-out"
         say_before_progress(
-            f"{why} samples, so no network is trained", verbose=training.verbose is not False
+            f"{why} samples, so no network is trained", verbose=training.verbose_by_default
         )
         return self.fitted
 

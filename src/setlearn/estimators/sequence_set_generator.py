@@ -195,7 +195,7 @@ class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # 
         source = self._source()
         problem = self._read_problem(X, y, source)
         tokens = _splits_in(problem)
-        say_before_progress(split_phrase(*tokens), verbose=problem.training.verbose is not False)
+        say_before_progress(split_phrase(*tokens), verbose=problem.training.verbose_by_default)
         rng = check_random_state(self.random_state)
         split = problem.split(source, rng)
         if self._continues:

@@ -157,7 +157,7 @@ class SequenceTraining:
             seed=int(rng.randint(2**31 - 1)),
             evaluate=lambda: self.evaluate(trainer.history),
             parts=self._parts,
-            verbose=training.verbose is not False,
+            verbose=training.verbose_by_default,
             description="training the network",
             checkpoint=None if training.checkpoint is None else Path(training.checkpoint),
             facts={

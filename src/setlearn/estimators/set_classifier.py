@@ -33,6 +33,7 @@ from setlearn.estimators.label_space import LabelSpace
 from setlearn.features import FeatureReader, TableFeatures, is_table
 from setlearn.learners import SetMixture
 from setlearn.nodes import Mask, Nodes, dense_mask
+from setlearn.progress import progress
 from setlearn.rules import Auto, Rule, TopK
 from setlearn.savable import savable
 from setlearn.scorers import LabelScorer, fit_out_of_fold
@@ -93,8 +94,9 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         How many folds are fitted at once, where there are folds. The result does not depend on it.
     random_state : int or RandomState, optional
         Seeds the folds, and every ``random_state`` that the learner and the rule leave open.
-    verbose : bool, default=True
-        Show a progress bar on stderr while fitting; nothing is shown without a terminal.
+    verbose : bool or int, default=True
+        Whether ``fit`` shows on stderr how far it is: with True in a terminal only, with 2 also
+        elsewhere, as plain lines if it takes more than 10 seconds.
 
     Attributes
     ----------
@@ -140,7 +142,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         hierarchy: Mapping[Any, Any] | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
-        verbose: bool = True,
+        verbose: int = True,
     ) -> None:
         self.estimator = estimator
         self.rule = rule
@@ -183,10 +185,16 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
             scorer, nodes = self._fit_learner(problem, params, rng)
         check_examples(problem.rule, scorer, problem.X)
         nodes, right = problem.choice_points(nodes)
-        completion = Completion.fit(nodes, right, problem.rule, rng) if self.conditional else None
         positive = scorer.right_choices(right)
-        if problem.rule.needs_fit:
-            problem.rule.fit(nodes, positive)
+        completion = None
+        with progress(
+            "fitting the rule", 1 + bool(self.conditional), verbose=self.verbose
+        ) as advance:
+            if self.conditional:
+                completion = Completion.fit(nodes, right, problem.rule, rng)
+                advance()
+            if problem.rule.needs_fit:
+                problem.rule.fit(nodes, positive)
         # All at once, so that a fit that fails leaves the model of the one before whole.
         self.space_, self.classes_ = problem.space, problem.space.classes
         self.hierarchy_, self.n_unknown_ = problem.hierarchy, problem.targets.n_unknown

@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import Normalizer
 
 from setlearn.nodes import BoolArray, FloatArray, IntArray
+from setlearn.progress import progress
 from setlearn.savable import savable
 
 __all__ = ["LinearLabels"]
@@ -48,15 +49,17 @@ class LinearLabels:
         # is solved several times faster than the primal one, and to a higher precision.
         model = LogisticRegression(C=10.0, solver="liblinear", dual=True, tol=1e-2, random_state=0)
         columns = []
-        for right in Y.T:
-            if right.all() or not right.any():
-                intercept = CERTAIN if right.all() else -CERTAIN
-                column = np.append(np.zeros(X.shape[1]), intercept)
-            else:
-                model.fit(rows, right, sample_weight=weight / weight.mean())
-                large = np.abs(model.coef_[0]) >= SMALLEST_COEFFICIENT
-                column = np.append(np.where(large, model.coef_[0], 0.0), model.intercept_)
-            columns.append(sparse.csc_array(column[:, None].astype(np.float32)))
+        with progress("fitting labels", Y.shape[1]) as advance:
+            for right in Y.T:
+                if right.all() or not right.any():
+                    intercept = CERTAIN if right.all() else -CERTAIN
+                    column = np.append(np.zeros(X.shape[1]), intercept)
+                else:
+                    model.fit(rows, right, sample_weight=weight / weight.mean())
+                    large = np.abs(model.coef_[0]) >= SMALLEST_COEFFICIENT
+                    column = np.append(np.where(large, model.coef_[0], 0.0), model.intercept_)
+                columns.append(sparse.csc_array(column[:, None].astype(np.float32)))
+                advance()
         self.coefficients_ = sparse.csr_array(sparse.hstack(columns))  # (features + 1, labels)
         return self
 
@@ -76,8 +79,10 @@ class LinearLabels:
         array of shape (rows, labels)
         """
         others = np.setdiff1d(np.arange(len(Y)), rows)
-        held_out = type(self)().fit(X[others], Y[others], weight[others]).predict_proba(X[rows])
-        self.fit(X, Y, weight)
+        with progress("fitting", [len(others), len(Y)]) as advance:
+            held_out = type(self)().fit(X[others], Y[others], weight[others]).predict_proba(X[rows])
+            advance()
+            self.fit(X, Y, weight)
         return held_out
 
     def predict_proba(self, X: Any) -> FloatArray:

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 
 from setlearn.learners.packed_trees import PackedTrees, ScikitTrees, Trees
 from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray
+from setlearn.progress import progress
 from setlearn.savable import savable
 
 __all__ = ["SetForest"]
@@ -111,15 +112,17 @@ class SetForest:
         rows, targets = _as_float32(X), _few_targets(Y)
         in_tree = np.zeros((n, self.n_trees), dtype=bool)
         trees = []
-        for k in range(self.n_trees):
-            in_tree[rng.permutation(n)[:n_used], k] = True
-            tree = ExtraTreeRegressor(
-                max_features=self.max_features,
-                min_samples_leaf=max(self.min_leaf, -(-n // MOST_LEAVES)),
-                random_state=rng.randint(2**31 - 1),
-            )
-            tree.fit(rows, targets, sample_weight=weight * in_tree[:, k])
-            trees.append(PackedTrees.of(tree.tree_))
+        with progress("growing trees", self.n_trees) as advance:
+            for k in range(self.n_trees):
+                in_tree[rng.permutation(n)[:n_used], k] = True
+                tree = ExtraTreeRegressor(
+                    max_features=self.max_features,
+                    min_samples_leaf=max(self.min_leaf, -(-n // MOST_LEAVES)),
+                    random_state=rng.randint(2**31 - 1),
+                )
+                tree.fit(rows, targets, sample_weight=weight * in_tree[:, k])
+                trees.append(PackedTrees.of(tree.tree_))
+                advance()
         self.trees_: Trees = PackedTrees.join(trees)
         sets, set_number = np.unique(Y, axis=0, return_inverse=True)
         self.sets_ = sparse.csr_array(sets)  # (m, labels)

@@ -23,6 +23,7 @@ from setlearn.learners.linear_labels import LinearLabels
 from setlearn.learners.ridge_labels import KernelLabels, LandmarkLabels, SparseRidgeLabels
 from setlearn.learners.set_forest import SetForest
 from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray
+from setlearn.progress import progress
 from setlearn.savable import savable
 
 __all__ = ["HeldOut", "SetMixture"]
@@ -151,10 +152,12 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         most = min(MOST_HELD_OUT, max(LEAST_HELD_OUT, MOST_HELD_OUT_SCORES // Y.shape[1]))
         n_held_out = min(most, max(1, int(smooth.largest_held_out_share * n)))
         rows = np.sort(np.random.RandomState(0).permutation(n)[:n_held_out])
-        probabilities = smooth.fit_held_out(self._without_gaps(X), Y, weight, rows)
         of_forest, examples = None, None
-        if forest is not None:
-            of_forest, examples = forest.fit_held_out(X, Y, weight, rows)
+        with progress("fitting", 1 if forest is None else 2) as advance:
+            probabilities = smooth.fit_held_out(self._without_gaps(X), Y, weight, rows)
+            advance()
+            if forest is not None:
+                of_forest, examples = forest.fit_held_out(X, Y, weight, rows)
         self.smooth_, self.forest_ = smooth, forest
         return HeldOut(counted[rows], self._mixed(probabilities, of_forest), examples)
 

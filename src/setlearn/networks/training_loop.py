@@ -26,7 +26,7 @@ from setlearn.networks.optimizers import PlainAdam, PlainAdamW
 from setlearn.networks.runtime import CPU, rng_states, seeded, set_rng_states
 from setlearn.networks.training_settings import LEAST_TO_JUDGE, TrainingPlan
 from setlearn.parameter_checks import check_count
-from setlearn.progress import progress
+from setlearn.progress import Advance, progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -105,10 +105,10 @@ class Trainer:
     parts : callable, optional
         Takes the rows of a step, and returns them in parts that are small enough for the memory.
         Their gradients are added up, each by its share of the rows.
-    verbose : bool
-        Show a progress bar if there is a terminal.
+    verbose : bool or int, optional
+        Whether to show how far the training is, as in `setlearn.progress.progress`.
     description : str
-        The title of the progress bar.
+        The text before it.
     checkpoint : Path, optional
         A folder for one file, which is replaced every 100 steps and after each evaluation. An
         interrupted run that is started again with the same arguments continues from there and
@@ -140,7 +140,7 @@ class Trainer:
         seed: int,
         evaluate: Callable[[], float | dict[str, float]] | None = None,
         parts: Callable[[Tensor], Sequence[Tensor]] | None = None,
-        verbose: bool = False,
+        verbose: int | None = None,
         description: str = "training",
         checkpoint: Path | None = None,
         facts: Mapping[str, str] | None = None,
@@ -181,9 +181,9 @@ class Trainer:
             seconds_left = self.plan.max_seconds - self._seconds_before
             with progress(
                 self.description, steps_left, verbose=self.verbose, max_seconds=seconds_left
-            ) as tick:
+            ) as advance:
                 while not self._is_finished():
-                    self.history.append(self._epoch(tick))
+                    self.history.append(self._epoch(advance))
                     self._end_if_due()
                     self._save()
         if self._best_weights:
@@ -225,13 +225,13 @@ class Trainer:
         """How long the training has taken so far."""
         return self._seconds_before + time.perf_counter() - self._started
 
-    def _epoch(self, tick: Callable[[str], None]) -> Epoch:
+    def _epoch(self, advance: Advance) -> Epoch:
         started = time.perf_counter()
         progress_text = _progress_text(self.history[-1]) if self.history else ""
         self.network.train()
         while True:
             self._losses.append(self._step(self._rows()))
-            tick(progress_text)
+            advance(remark=progress_text)
             if self._ends_epoch():
                 break
             if self._step_count % SAVE_EVERY == 0:

@@ -69,9 +69,10 @@ class Training(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no ty
         "auto" uses CUDA or MPS where available.
     checkpoint : str or Path, optional
         A folder for the state of training. An interrupted fit continues from there.
-    verbose : bool, optional
-        Show a progress bar on stderr; nothing is shown without a terminal. By default only
-        `SequenceSetGenerator`, whose training takes longest, shows one.
+    verbose : bool or int, optional
+        Whether to show how far the training is, on stderr: with True in a terminal only, with 2
+        also elsewhere, as plain lines. By default only `SequenceSetGenerator`, whose training
+        takes longest, does so, in a terminal.
 
     Examples
     --------
@@ -95,7 +96,7 @@ class Training(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no ty
         validation: float | None = None,
         device: str = "auto",
         checkpoint: str | Path | None = None,
-        verbose: bool | None = None,
+        verbose: int | None = None,
     ) -> None:
         self.batch_size = batch_size
         self.learning_rate = learning_rate
@@ -110,6 +111,11 @@ class Training(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no ty
         self.device = device
         self.checkpoint = checkpoint
         self.verbose = verbose
+
+    @property
+    def verbose_by_default(self) -> int:
+        """``verbose`` for a training that is shown if nothing else is said."""
+        return True if self.verbose is None else self.verbose
 
     def plan(self, suited: Mapping[str, Any]) -> TrainingPlan:
         """Fill in what is None.

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 
 from setlearn.errors import DataError, ParameterError
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, check_positive, dense_mask
+from setlearn.progress import progress
 from setlearn.rules.base import Rule
 from setlearn.rules.expected_f import ExpectedF
 from setlearn.rules.margin import Margin
@@ -145,7 +146,11 @@ class Auto(Rule):
         candidates = self._candidates(nodes)
         seeded = [_seeded(rule, rng) for rule in candidates]
         folds = nodes.folds(rng)
-        scores = [MeanF1.of(cross_validated_f1(rule, nodes, positive, folds)) for rule in seeded]
+        scores = []
+        with progress("comparing rules", len(seeded)) as advance:
+            for rule in seeded:
+                scores.append(MeanF1.of(cross_validated_f1(rule, nodes, positive, folds)))
+                advance()
         self.scores_ = dict(zip(map(repr, candidates), scores, strict=True))
         best = int(np.argmax([score.mean for score in scores]))  # the first of equals
         self.rule_: Rule = seeded[best].fit(nodes, positive)

@@ -222,7 +222,7 @@ class LambdaNetwork(TrainsNetwork, Rule):
             self._training_plan(),
             seed=seed,
             evaluate=_held_out_merit(network, nodes, positive, held_rows),
-            verbose=bool(self._training().verbose),
+            verbose=self._training().verbose,
             description=type(self).__name__,
         )
         with one_thread():

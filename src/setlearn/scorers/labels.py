@@ -28,6 +28,7 @@ from setlearn.scorers.classifiers import (
     label_probabilities,
     params_of_rows,
 )
+from setlearn.scorers.interrupted_folds import until_interrupted
 from setlearn.scorers.label_targets import LabelTargets
 
 __all__ = ["LabelScorer", "MarginalScorer", "SoftmaxScorer", "fit_out_of_fold"]
@@ -175,9 +176,12 @@ class MarginalScorer(LabelScorer):
 
     def fit(self, X: Any, targets: LabelTargets, params: Mapping[str, Any]) -> Self:
         """Fit one learner on all labels that vary, or one on each."""
-        self._keep_models(
-            [(part, self._fit_part(X, part, params)) for part in self._parts(targets)]
-        )
+        parts, models = self._parts(targets), []
+        with progress("fitting labels", [part.size for part in parts]) as advance:
+            for part in parts:
+                models.append((part, self._fit_part(X, part, params)))
+                advance()
+        self._keep_models(models)
         return self
 
     def fit_held_out(
@@ -188,9 +192,11 @@ class MarginalScorer(LabelScorer):
         if not hasattr(self.estimator, "fit_held_out"):
             return None
         models = [(part, clone(self.estimator)) for part in parts]
-        answers = [
-            model.fit_held_out(*part.problem(X), **part.params(params)) for part, model in models
-        ]
+        answers = []
+        with progress("fitting labels", [part.size for part in parts]) as advance:
+            for part, model in models:
+                answers.append(model.fit_held_out(*part.problem(X), **part.params(params)))
+                advance()
         self._keep_models(models)
         samples = np.unique(
             [part.samples[k] for part, a in zip(parts, answers, strict=True) for k in a.rows]
@@ -322,6 +328,11 @@ class LabelPart:
     samples: IntArray
     columns: sparse.csc_array  # (all samples, varying labels)
 
+    @property
+    def size(self) -> int:
+        """Labels times samples."""
+        return len(self.labels) * len(self.samples)
+
     def problem(self, X: Any) -> tuple[Any, IntArray]:
         """Inputs and targets: an indicator, or for a single label the classes 0 and 1."""
         columns = self.columns[:, self.labels]
@@ -397,7 +408,7 @@ def fit_out_of_fold(
     with_examples: bool,
     rng: np.random.RandomState,
     n_jobs: int | None,
-    verbose: bool,
+    verbose: int,
 ) -> tuple[LabelScorer, Nodes]:
     """Fit on all samples, and score each held-out part by a copy fitted on the rest.
 
@@ -419,7 +430,8 @@ def fit_out_of_fold(
     rng : RandomState
         Draws the folds.
     n_jobs : int or None
-    verbose : bool
+    verbose : bool or int
+        As in `setlearn.progress.progress`.
 
     Returns
     -------
@@ -433,7 +445,8 @@ def fit_out_of_fold(
     splits = [] if cv is None else _splits(cv, n_samples, rng)
     if isinstance(cv, int | np.integer):
         fitted = copy(scorer)
-        nodes = fitted.fit_held_out(X, targets, params, with_examples=with_examples)
+        with progress("fitting", 1, verbose=verbose):
+            nodes = fitted.fit_held_out(X, targets, params, with_examples=with_examples)
         if nodes is not None:
             return fitted, nodes
     tasks = [(np.arange(n_samples), None), *splits]
@@ -441,13 +454,10 @@ def fit_out_of_fold(
         delayed(_fit_and_score)(copy(scorer), X, targets, params, train, test, with_examples)
         for train, test in tasks
     )
-    with progress("fitting", len(tasks), verbose=verbose) as finished:
-        results = []
-        for result in Parallel(n_jobs=n_jobs, return_as="generator")(jobs):
-            results.append(result)
-            finished("")
-    held_out = np.concatenate([np.arange(0), *(test for _, test in splits)])
-    fitted, *parts = results
+    with progress("fitting", [len(train) for train, _ in tasks], verbose=verbose) as advance:
+        results = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+        fitted, *parts = until_interrupted(results, len(splits), advance)
+    held_out = np.concatenate([np.arange(0), *(test for _, test in splits[: len(parts)])])
     nodes = _joined(parts, held_out, n_choices=scorer.n_choices)
     return fitted, replace(nodes, nothing=scorer.nothing)
 
