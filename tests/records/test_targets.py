@@ -186,7 +186,7 @@ def test_several_columns_are_one_a_label():
         reader, notes = guess_targets(rows, target)
         assert reader.columns == ("tag_sun", "tag_sea")
         assert reader.read(rows[0]) == {"tag_sun", "tag_sea"}
-        assert notes == ["tag_sun, tag_sea: labels, one column per label (2 in use)"]
+        assert notes[0] == "tag_sun, tag_sea: labels, one column per label (2 in use)"
     with pytest.raises(ParameterError, match="cannot hold sequences, got tag_sun"):
         guess_targets(rows, "tag_*", task="sequences")
     with pytest.raises(DataError, match=r"^data.csv, line 2: 'x' holds '5'"):
@@ -199,7 +199,7 @@ def test_the_only_column_that_a_pattern_matches_is_one_a_label_if_it_says_yes_or
     rows = rows_of(is_red=["1", "0", None], city=["Rome", "Oslo", "Rome"])
     reader, notes = guess_targets(rows, "is_*")
     assert [reader.read(row) for row in rows] == [{"is_red"}, set(), set()]
-    assert notes == ["is_red: labels, one column per label (1 in use)"]
+    assert notes[0] == "is_red: labels, one column per label (1 in use)"
     assert guess_targets(rows, "is_red")[0].read(rows[1]) == {"0"}
     assert guess_targets(rows, "c*")[0].read(rows[1]) == {"Oslo"}
 
@@ -217,3 +217,11 @@ def test_long_sequences_that_recur_are_no_labels():
     common = [f"( a{k} -> b{k} ) = c{k}" for k in range(60)]
     sets = [[common[k % 60], common[k * 7 % 60], f"( x{k} -> y{k} ) = z"] for k in range(80)]
     assert guess_targets(rows_of(y=sets))[0].task == "sequences"
+
+
+def test_empty_flags_are_counted_in_a_note():
+    rows = [Row("", {"sun": flag, "sea": "1"}) for flag in ("1", "", None, "0")]
+    reader, notes = guess_targets(rows, ["sun", "sea"])
+    assert notes[-1] == "2 empty cell(s) in these columns: taken for 0 (absent)"
+    assert reader.read(rows[1]) == {"sea"}
+    assert "empty" not in guess_targets(rows[:1], ["sun", "sea"])[1][-1]
