@@ -13,10 +13,13 @@ from sklearn.preprocessing import QuantileTransformer, StandardScaler, normalize
 from setlearn.nodes import FloatArray, IntArray
 from setlearn.savable import savable
 
-__all__ = ["CityBlock", "Cosine", "Similarity", "unit_rows"]
+__all__ = ["CityBlock", "Cosine", "Similarity", "interpolated_ranks", "unit_rows"]
 
 MOST_RANKS = 200
 ROWS_FOR_MEDIAN = 1000
+FEW_ROWS = 16
+"""For so many rows it is faster to compare with all quantiles than to search in those of each
+feature."""
 
 
 class Similarity(ABC):
@@ -74,10 +77,7 @@ class CityBlock(Similarity):
         self.ranker_ = QuantileTransformer(n_quantiles=min(MOST_RANKS, n), subsample=None).fit(X)
         rows = np.linspace(0, n - 1, min(n, ROWS_FOR_MEDIAN)).astype(np.intp)
         # In units of their medians both distances count the same for any number of features.
-        self.units_ = [
-            2 * _median_distance(scaler.transform(X[rows]))
-            for scaler in (self.scaler_, self.ranker_)
-        ]
+        self.units_ = [2 * _median_distance(part) for part in self._parts(X[rows])]
         self.train_ = self._scaled(X).astype(np.float32)
         return self
 
@@ -101,8 +101,13 @@ class CityBlock(Similarity):
         return similarities
 
     def _scaled(self, X: Any) -> FloatArray:
-        parts = (self.scaler_.transform(X), self.ranker_.transform(X))
-        return np.hstack([part / unit for part, unit in zip(parts, self.units_, strict=True)])
+        parts = zip(self._parts(X), self.units_, strict=True)
+        return np.hstack([part / unit for part, unit in parts])
+
+    def _parts(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        """Standardised values, and ranks."""
+        ranks = interpolated_ranks(X, self.ranker_.quantiles_, self.ranker_.references_)
+        return self.scaler_.transform(X), ranks
 
 
 @savable()
@@ -132,6 +137,52 @@ class Cosine(Similarity):
     def kernel(self, compared: FloatArray, width: float) -> FloatArray:
         """The cosines, unchanged."""
         return compared
+
+
+def interpolated_ranks(X: FloatArray, quantiles: FloatArray, references: FloatArray) -> FloatArray:
+    """The rank of each value among the quantiles of its feature, from 0 to 1.
+
+    Does what `QuantileTransformer.transform` does, but for one row in a tenth of the time.
+
+    Parameters
+    ----------
+    X : array of shape (n, features)
+    quantiles : array of shape (q, features)
+        Ascending.
+    references : array of shape (q,)
+        The ranks of the quantiles.
+
+    Returns
+    -------
+    array of shape (n, features)
+    """
+    x = np.clip(X, quantiles[0], quantiles[-1])
+    last = len(quantiles) - 1
+    # A value that equals several quantiles gets the mean of the first and the last of their ranks.
+    n_below, n_up_to = _counts(x, quantiles)
+    lower, upper = np.clip(n_up_to - 1, 0, last), np.clip(n_below, 0, last)
+    low, high = (np.take_along_axis(quantiles, k, axis=0) for k in (lower, upper))
+    is_between = lower < upper
+    share = np.divide(x - low, high - low, out=np.full(x.shape, 0.5), where=is_between)
+    first, second = references[np.minimum(lower, upper)], references[np.maximum(lower, upper)]
+    ranks: FloatArray = first + share * (second - first)
+    # However many quantiles equal them, the smallest value has rank 0 and the largest rank 1.
+    ranks[X >= quantiles[-1]] = 1.0
+    ranks[X <= quantiles[0]] = 0.0
+    return ranks
+
+
+def _counts(x: FloatArray, quantiles: FloatArray) -> tuple[IntArray, IntArray]:
+    """How many quantiles of the feature are below each value, and how many are not above it."""
+    if len(x) <= FEW_ROWS:
+        compared = quantiles[:, None, :]
+        return (compared < x).sum(axis=0), (compared <= x).sum(axis=0)
+    columns = list(zip(quantiles.T, x.T, strict=True))
+    below, up_to = (
+        np.column_stack([np.searchsorted(q, values, side) for q, values in columns])
+        for side in ("left", "right")
+    )
+    return below, up_to
 
 
 def unit_rows(X: Any) -> sparse.csr_array:

@@ -85,9 +85,7 @@ def guess_targets(
         notes.append(f"{join_names(columns)}: labels, one column per label ({n_elements} in use)")
         n_empty = sum(is_missing(row.record.get(name)) for row in rows for name in columns)
         if n_empty:
-            notes.append(
-                f"{n_empty} empty cell(s) in these columns: taken for 0 (absent)"
-            )
+            notes.append(f"{n_empty} empty cell(s) in these columns: taken for 0 (absent)")
         return reader, notes
     chosen = _guess_separator(rows, columns[0]) if separator is None else separator or None
     reader = TargetReader(columns, chosen, task or "labels")  # labels may be anything
