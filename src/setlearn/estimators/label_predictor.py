@@ -170,7 +170,7 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
             "task": "sets of labels",
             "learner": type(self.scorer_.estimator).__name__,
             "labels": len(self.classes_),
-            **self.rule_.facts(),
+            **self._rule_facts(),
         }
 
     def choice_names(self) -> list[str]:
