@@ -201,6 +201,14 @@ def posterior(nodes: Nodes, dependence: float = 1.0) -> sparse.csr_array:
 def blocks_with_examples(nodes: Nodes) -> Iterator[IntArray]:
     """Blocks of rows that are small enough for a joint distribution.
 
+    Parameters
+    ----------
+    nodes : Nodes
+
+    Returns
+    -------
+    iterator of int arrays
+
     Raises
     ------
     DataError
@@ -216,7 +224,18 @@ def blocks_with_examples(nodes: Nodes) -> Iterator[IntArray]:
 
 
 def blocks(rows: IntArray, entries: int) -> Iterator[IntArray]:
-    """Split rows into blocks that are small enough, if each row needs that many numbers."""
+    """Split rows into blocks that are small enough.
+
+    Parameters
+    ----------
+    rows : int array
+    entries : int
+        How many numbers each row needs.
+
+    Returns
+    -------
+    iterator of int arrays
+    """
     size = max(1, BLOCK_ENTRIES // max(1, entries))
     return (rows[start : start + size] for start in range(0, len(rows), size))
 
