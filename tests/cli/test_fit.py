@@ -65,6 +65,13 @@ def test_a_precision_is_guaranteed(photos, tmp_path):
     assert "hold out at least 230" in refused.err
 
 
+def test_the_metric_by_which_rules_are_chosen(photos, tmp_path):
+    fitted(photos, *LOGISTIC, "--rule", "auto:metric=exact", "-o", tmp_path / "model")
+    tried = run("inspect", tmp_path / "model", "--json").document["rules tried"]
+    assert "Threshold(cut='tuned', metric='exact', min_size=None)" in tried
+    assert "Threshold(min_size=None)" in tried
+
+
 def test_a_table_of_numbers_categories_and_flags(tmp_path):
     rng = random.Random(0)
     rows = [
@@ -434,6 +441,8 @@ def test_a_scorer_that_is_no_network(words, tmp_path):
             ("--target", "tags", "--rule", "risk-control:precision=90"),
             "precision must lie between 0 and 1, both excluded, got 90",
         ),
+        (("--rule", "auto:metric=accuracy"), "metric must be one of ['exact', 'f1'"),
+        (("--rule", "margin:choice_floor=2"), "choice_floor must be None (learned) or lie in"),
         (("--kind", "text"), "--kind is written column=kind"),
         (("--kind", "text=colour"), "must be one of number, category"),
         (("--task", "sequences", "--tokens", "letters"), "--tokens is char, word or text"),

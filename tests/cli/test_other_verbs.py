@@ -1,6 +1,7 @@
 """``evaluate``, ``complete``, ``trace``, ``inspect`` and ``doctor``."""
 
 import json
+import re
 
 import pytest
 
@@ -249,6 +250,9 @@ class TestInspect:
         shown = run("inspect", tagger).out
         for part in ("λ", "city, night, sea", "guesses", "versions", "scikit-learn"):
             assert part in shown
+        assert "\nrules tried\n  Margin() " in shown
+        assert document["rules tried"]["Margin()"] in shown
+        assert re.fullmatch(r"0\.\d+ ± 0\.\d+ \(.*λ .* ± .*\)", document["rules tried"]["Margin()"])
 
     def test_sequences(self, speller):
         assert run("inspect", speller, "--json").document["task"] == "sets of sequences"

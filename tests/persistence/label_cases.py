@@ -41,6 +41,7 @@ from setlearn.rules import (
     LambdaRNN,
     LambdaSet,
     Margin,
+    MostProbable,
     RiskControl,
     Threshold,
     TopK,
@@ -103,14 +104,15 @@ def rules():
         *(ExpectedF(), ExpectedF(2.0, min_size=1), RiskControl(0.6)),
         RiskControl(precision=0.3, confidence=0.8),
         *(LambdaCNN(**SMALL), LambdaRNN(**SMALL), LambdaSet(**SMALL)),
-        *(Auto(), Auto([TopK(1), Threshold("tuned")])),
+        *(Auto(), Auto([TopK(1), Threshold("tuned")]), Auto(metric="exact")),
+        *(MostProbable(), Threshold("per label", metric="hamming")),
     ]
     for rule in found:
         yield f"rule {rule}", case(GaussianNB(), rule, known=KNOWN)
     for rule in (Margin(), LambdaSet(**SMALL)):
         name = f"conditional {rule}"
         yield name, case(GaussianNB(), rule, known=KNOWN, conditional=True)
-    for rule in (Margin(), ExpectedF(joint=True), "auto"):
+    for rule in (Margin(), ExpectedF(joint=True), MostProbable(joint=True), "auto"):
         yield f"mixture {rule}", case(SetMixture(5), rule, known=KNOWN)
     yield "softmax", case(LogisticRegression(), Margin(), scores="softmax", known=KNOWN)
     yield "softmax default", case(None, Margin(space="log"), scores="softmax", known=KNOWN)

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.naive_bayes import GaussianNB
 
 import setlearn
+from setlearn import SetClassifier
 from setlearn.errors import TruncationWarning
+from tests.estimators.data import tagged
 from tests.persistence.cases import answers
 from tests.persistence.label_cases import label_cases
 from tests.persistence.record_cases import record_cases
@@ -62,3 +65,18 @@ def equal(after, before):
     if isinstance(before, list):
         return len(after) == len(before) and all(map(equal, after, before))
     return after == (pytest.approx(before, abs=1e-5) if isinstance(before, float) else before)
+
+
+def test_the_scores_of_all_rules_are_saved(tmp_path):
+    X, Y = tagged(60)
+    model = SetClassifier(GaussianNB(), "auto", cv=2, random_state=0).fit(X, Y)
+    setlearn.save(model, tmp_path / "model")
+    again = setlearn.load(tmp_path / "model")
+    assert again.rule_scores_ == model.rule_scores_
+    learned = {name: score.learned for name, score in model.rule_scores_.items()}
+    assert {name: score.learned for name, score in again.rule_scores_.items()} == learned
+    assert learned["Threshold(cut='tuned', min_size=None)"].keys() == {"cut"}
+    assert again.facts() == model.facts()
+    card = (tmp_path / "model" / "README.md").read_text()
+    assert "## Rules tried" in card
+    assert f"| Margin() | {model.rule_scores_['Margin()']} |" in card

@@ -14,7 +14,7 @@ import setlearn.rules.expected_f as expected_f
 from setlearn.errors import DataError, ParameterError
 from setlearn.generate import Bounds, generate
 from setlearn.nodes import Examples, Nodes
-from setlearn.rules import ExpectedF
+from setlearn.rules import ExpectedF, set_distribution
 from setlearn.rules.finished_sequences import LEAST_FOLLOWED
 from setlearn.rules.set_distribution import IndependentChoices
 from setlearn.sequence_lists import SequenceLists
@@ -129,7 +129,7 @@ class TestIndependent:
         kept = ExpectedF().accept(Nodes.roots(P))
         columns, rows = rng.permutation(9), rng.permutation(40)
         assert np.array_equal(ExpectedF().accept(Nodes.roots(P[:, columns])), kept[:, columns])
-        monkeypatch.setattr(expected_f, "BLOCK_ENTRIES", 40)
+        monkeypatch.setattr(set_distribution, "BLOCK_ENTRIES", 40)
         assert np.array_equal(ExpectedF().accept(Nodes.roots(P[rows])), kept[rows])
 
     @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])
@@ -201,7 +201,7 @@ class TestJoint:
         order = rng.permutation(8)
         turned = ExpectedF(joint=True).accept(with_examples(P[:, order], sets[:, order], weights))
         assert np.array_equal(turned, kept[:, order])
-        monkeypatch.setattr(expected_f, "BLOCK_ENTRIES", 100)
+        monkeypatch.setattr(set_distribution, "BLOCK_ENTRIES", 100)
         assert np.array_equal(ExpectedF(joint=True).accept(with_examples(P, sets, weights)), kept)
 
     def test_a_row_without_weights_falls_back_to_the_marginals(self):
@@ -216,7 +216,7 @@ class TestJoint:
 
     def test_marginals_alone_will_not_do(self):
         nodes = Nodes.roots(np.array([[0.5, 0.2]]))
-        with pytest.raises(DataError, match=r"needs training sets .* ExpectedF\(\) without joint"):
+        with pytest.raises(DataError, match=r"needs training sets .* leave joint out"):
             ExpectedF(joint=True).accept(nodes)
 
 

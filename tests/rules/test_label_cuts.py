@@ -1,14 +1,19 @@
 """One cut per label, against the common cut and brute force."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
+from setlearn import nodes as nodes_module
 from setlearn.errors import DataError, NotFittedError, ParameterError
-from setlearn.metrics import mean_f1
+from setlearn.metrics import exact_match, hamming_distance, mean_f1, mean_jaccard
 from setlearn.nodes import Nodes
 from setlearn.rules import Threshold, label_cuts
+from setlearn.rules.min_size import fill_up
 
 RNG = np.random.default_rng(0)
 # Label 0 scores too high, label 2 too low.
@@ -28,24 +33,57 @@ def scored_points(draw):
     return P, right
 
 
-def f1_of(cuts, P, right):
-    return mean_f1(right.astype(int), (cuts < P).astype(int))
+METRICS = {
+    "exact": exact_match,
+    "f1": mean_f1,
+    "hamming": lambda true, kept: 1 - hamming_distance(true, kept),
+    "jaccard": mean_jaccard,
+}
 
 
-@settings(deadline=None)
-@given(scored_points(), st.sampled_from([0.0, 0.25, 0.5, 1.0]))
-def test_each_cut_is_the_best_given_the_others(points, common):
+@settings(max_examples=300, deadline=None)
+@given(
+    scored_points(),
+    st.sampled_from([0.0, 0.25, 0.5, 1.0]),
+    st.sampled_from([0, 1]),
+    st.sampled_from(sorted(METRICS)),
+)
+def test_each_cut_is_the_best_given_the_others(points, common, min_size, metric):
     P, right = points
-    cuts = label_cuts._best_together(P, right, common)
-    assert f1_of(cuts, P, right) >= f1_of(common, P, right) - 1e-9
+
+    def value(cuts):
+        always = fill_up(np.zeros(P.shape, bool), Nodes.roots(P), min_size)
+        kept = always | (cuts < P)
+        return METRICS[metric](right.astype(int), kept.astype(int))
+
+    cuts = label_cuts._best_together(Nodes.roots(P), right, common, min_size, metric)
+    assert value(cuts) >= value(np.full(P.shape[1], common)) - 1e-9
     for other in np.linspace(0, 1, 13):  # the last label was chosen last
-        changed = np.append(cuts[:-1], other)
-        assert f1_of(cuts, P, right) >= f1_of(changed, P, right) - 1e-9
+        assert value(cuts) >= value(np.append(cuts[:-1], other)) - 1e-9
+
+
+def test_chunks_and_sparse_masks_change_nothing(monkeypatch):
+    whole = label_cuts.label_cuts(NODES, RIGHT, 0.3, 1)
+    monkeypatch.setattr(nodes_module, "CHUNK_ENTRIES", 40)
+    assert (label_cuts.label_cuts(NODES, RIGHT, 0.3, 1) == whole).all()
+    assert (label_cuts.label_cuts(NODES, sparse.csr_array(RIGHT), 0.3, 1) == whole).all()
+
+
+def test_it_needs_little_memory_beside_the_scores(monkeypatch):
+    rng = np.random.default_rng(0)
+    scores = rng.uniform(size=(2000, 400))
+    right = sparse.random_array(scores.shape, density=0.01, rng=0).tocsr() > 0
+    monkeypatch.setattr(nodes_module, "CHUNK_ENTRIES", 20_000)
+    tracemalloc.start()
+    label_cuts.label_cuts(Nodes.roots(scores), right, 0.5, 1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < scores.size  # a dense mask of all scores would need that many bytes
 
 
 def test_labels_whose_scores_are_off_get_cuts_of_their_own():
     one, common = Threshold("per label").fit(NODES, RIGHT), Threshold("tuned").fit(NODES, RIGHT)
-    assert one.cut_[0] > common.cut_ > one.cut_[2]
+    assert one.cut_[0] > one.cut_[1] > one.cut_[2]
     f1, common_f1 = (mean_f1(RIGHT.astype(int), r.accept(NODES).astype(int)) for r in (one, common))
     assert f1 > common_f1 + 0.005
 
@@ -54,7 +92,7 @@ def test_labels_that_are_kept_anyway_do_not_count():
     """The best label is always kept, and right: cuts are about the others, which are wrong."""
     scores = RNG.uniform(0.1, 0.4, size=(300, 3))
     right = scores == scores.max(axis=1, keepdims=True)
-    cuts = label_cuts._best_together(scores, right, 0.2, min_size=1)
+    cuts = label_cuts._best_together(Nodes.roots(scores), right, 0.2, min_size=1)
     assert (scores > cuts).sum() <= right.sum()
     assert ((scores > cuts) & ~right).sum() == 0
 

@@ -2,7 +2,10 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from setlearn import nodes as nodes_module
 from setlearn.networks import Training
 from setlearn.nodes import Nodes
 from setlearn.rules import (
@@ -14,6 +17,7 @@ from setlearn.rules import (
     OnSequences,
     Threshold,
 )
+from setlearn.rules.min_size import fill_up
 
 QUICK = Training(max_steps=5)
 RULES = [
@@ -50,3 +54,30 @@ def test_one_empty_set_is_enough_to_allow_others(rule):
     nodes = Nodes.roots(np.where(right, 0.8, 0.1))
     rule.fit(nodes, right)
     assert getattr(rule, "rule_", rule).min_size_ == 0
+
+
+@st.composite
+def partly_kept(draw):
+    shape = draw(st.integers(1, 4)), draw(st.integers(1, 5))
+    scores = draw(st.lists(st.integers(0, 4), min_size=20, max_size=20))
+    marks = draw(st.lists(st.integers(0, 3), min_size=20, max_size=20))
+    P = np.resize(np.array(scores) / 4, shape)
+    kept, known, missing = (np.resize(np.array(marks) == k, shape) for k in (1, 2, 3))
+    return np.where(missing, 0, P), kept, known, ~missing
+
+
+@settings(max_examples=300, deadline=None)
+@given(partly_kept(), st.integers(0, 6), st.booleans())
+def test_filling_up_adds_the_best_of_the_others(case, min_size, in_chunks):
+    P, kept, known, available = case
+    nodes = Nodes.roots(P, known, available)
+    expected = []
+    for p, is_kept, is_known, is_choice in zip(P, kept, known, available, strict=True):
+        members = set(np.flatnonzero(is_kept | is_known).tolist())
+        others = [k for k in np.flatnonzero(is_choice).tolist() if k not in members]
+        others.sort(key=lambda k: -p[k])  # ties keep their order
+        expected.append(members | set(others[: max(0, min_size - len(members))]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nodes_module, "CHUNK_ENTRIES", 5 if in_chunks else 10**6)
+        filled = fill_up(nodes.completed(kept.copy()), nodes, min_size)
+    assert [set(np.flatnonzero(row).tolist()) for row in filled] == expected

@@ -12,16 +12,17 @@ from tests.reference import expected_f as reference
 scores = st.integers(0, 8).map(lambda k: k / 8) | st.floats(0, 1, width=32)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(
     st.lists(st.tuples(scores, st.booleans()), min_size=1, max_size=7),
     st.sampled_from([np.float32, np.float64]),
     st.floats(0, 1),
     st.sampled_from([0.0, 0.3, 0.8]),
     st.integers(0, 4),
+    scores,
     st.booleans(),
 )
-def test_all_steps_end_where_accept_does(row, dtype, level, rho, size, with_known):
+def test_all_steps_end_where_accept_does(row, dtype, level, rho, size, floor, with_known):
     P = np.array([[score for score, _ in row]], dtype)
     known = np.array([[mark for _, mark in row]]) if with_known else None
     node = Nodes.roots(P, known)
@@ -29,6 +30,8 @@ def test_all_steps_end_where_accept_does(row, dtype, level, rho, size, with_know
     for rule in (
         Margin(level, rho=rho, min_size=size),
         Margin(level, rho=rho, space="log", min_size=size),
+        Margin(level, rho=rho, min_size=size, choice_floor=floor),
+        Margin(level, rho=rho, space="log", min_size=size, choice_floor=floor),
         Threshold(level, min_size=size),
         TopK(size + 1),
     ):

@@ -45,8 +45,10 @@ def _as_text(description: dict[str, Any]) -> str:
     plain = {k: v for k, v in description.items() if not isinstance(v, dict | list)}
     lines = _table({**plain, "elements": shown})
     parts = {f"part {k}": part for k, part in enumerate(description.get("mixture", ()), 1)}
+    tried = {"rules tried": description["rules tried"]} if "rules tried" in description else {}
     sections = {
         **parts,
+        **tried,
         **description["about"],
         "files": sizes,
         "versions": description["versions"],

@@ -335,6 +335,13 @@ class RuleHolder(SetPredictor):
         self.rule_scores_ = rule.candidate_scores
         self.fitted_rule_ = _settings(self.rule)
 
+    def _rule_facts(self) -> dict[str, Any]:
+        """What the rule has learned and, if it was selected among others, their scores."""
+        facts = self.rule_.facts()
+        if self.rule_scores_:
+            facts["rules tried"] = {name: str(score) for name, score in self.rule_scores_.items()}
+        return facts
+
     def _check_fitted(self) -> None:
         if not hasattr(self, "rule_"):
             raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit(X, y) first")

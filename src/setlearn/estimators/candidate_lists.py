@@ -11,7 +11,7 @@ import numpy as np
 from setlearn.generate import Bounds, Generated, generate
 from setlearn.nodes import BoolArray, ExampleSets, FloatArray, IntArray, Mask, Nodes
 from setlearn.rules import Rule, Threshold
-from setlearn.rules.auto import cross_validated_f1
+from setlearn.rules.auto import cross_validated
 from setlearn.rules.finished_sequences import ChoosesSequences
 from setlearn.scorers.base import TokenScorer
 from setlearn.sequence_lists import SequenceLists
@@ -131,7 +131,7 @@ def f1_of_lists(nodes: Nodes, right: BoolArray) -> FloatArray:
     """
     cut = Threshold("tuned", min_size=None)
     folds = nodes.folds(np.random.RandomState(0))
-    return cross_validated_f1(cut, nodes, right, folds)
+    return np.concatenate([f1 for _, f1 in cross_validated(cut, nodes, right, folds)])
 
 
 def scored_trees(scorer: TokenScorer, X: Any, trie: Trie) -> tuple[Nodes, Mask]:

@@ -175,7 +175,7 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
             "learner": type(self.scorer_.estimator).__name__,
             "labels": len(self.classes_),
             **({"unknown entries": self.n_unknown_} if self.n_unknown_ else {}),
-            **self.rule_.facts(),
+            **self._rule_facts(),
         }
 
     def choice_names(self) -> list[str]:

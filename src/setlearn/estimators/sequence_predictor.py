@@ -169,7 +169,7 @@ class SequencePredictor(RuleHolder):
             "tokens": len(self.vocabulary_.tokens),
             **self._split_facts(),
             **self.scorer_.facts(),
-            **self.rule_.facts(),
+            **self._rule_facts(),
         }
 
     def _split_facts(self) -> dict[str, str]:

@@ -73,7 +73,8 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         calibrated.
     rule : Rule or "auto", optional
         Which labels to keep. "auto", the default, tries several rules and uses the one with the
-        best mean F1 on held-out samples: see `setlearn.rules.Auto`. ``Margin()`` is the paper's.
+        best mean F1 on held-out samples: see `setlearn.rules.Auto`. ``Auto(metric="exact")`` uses
+        the one with the most sets that are exactly right. ``Margin()`` is the paper's.
     scores : {"marginal", "softmax"}, default="marginal"
         "marginal" asks for each label's own probability: natively where the learner takes
         indicator targets, else with one model per label. "softmax" is the paper's way: one row
@@ -104,7 +105,9 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
     elements_ : list of the labels
     rule_ : the fitted rule; with "auto" the winner
     rule_scores_ : dict or None
-        With "auto", the mean F1 of each rule that was tried, with its standard error.
+        With "auto", a `CandidateScore` for each rule that was tried: the mean F1 (or what
+        ``Auto(metric=...)`` asks for), its standard error, and how much the numbers that the rule
+        has learned, such as a cut, vary from fold to fold.
     rule_samples_ : tuple (Nodes, mask) or None
         The held-out scores and right choices that the rule was fitted on, for `with_rule`. None if
         the rule needed none or they are too large to keep. They are not saved.

@@ -158,9 +158,10 @@ class MeanSize(Rule):
 RULES: dict[str, Rule] = {
     "cut 0.5": Threshold(0.5),
     "tuned cut": Threshold("tuned"),
-    "Margin": Margin(),
-    "Margin, ρ = 0.3": Margin(rho=0.3),
-    "Margin, log scale": Margin(space="log"),
+    # Without a floor, which is not in the paper.
+    "Margin": Margin(choice_floor=0),
+    "Margin, ρ = 0.3": Margin(rho=0.3, choice_floor=0),
+    "Margin, log scale": Margin(space="log", choice_floor=0),
     # Their cut is tuned on training samples that the λ-network was not trained on.
     "λ-RNN": LambdaRNN(cut="tuned"),
     "λ-CNN": LambdaCNN(cut="tuned"),

@@ -167,8 +167,8 @@ def interpolated_ranks(X: FloatArray, quantiles: FloatArray, references: FloatAr
     first, second = references[np.minimum(lower, upper)], references[np.maximum(lower, upper)]
     ranks: FloatArray = first + share * (second - first)
     # However many quantiles equal them, the smallest value has rank 0 and the largest rank 1.
-    ranks[X >= quantiles[-1]] = 1.0
-    ranks[X <= quantiles[0]] = 0.0
+    ranks[quantiles[-1] <= X] = 1.0
+    ranks[quantiles[0] >= X] = 0.0
     return ranks
 
 

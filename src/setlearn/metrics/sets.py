@@ -90,11 +90,11 @@ class Overlaps:
         """Whether the two sets are equal."""
         return np.asarray((self.shared == self.true) & (self.shared == self.predicted))
 
-    def hamming(self, n_labels: int | None = None) -> FloatArray:
+    def hamming(self, n_labels: int | IntArray | None = None) -> FloatArray:
         """Return the share of all labels on which the two sets differ."""
         different = self.true + self.predicted - 2 * self.shared
         n_labels = self.n_labels if n_labels is None else n_labels
-        return np.asarray(different / max(1, n_labels))  # without labels, no sets differ
+        return np.asarray(different / np.maximum(1, n_labels))  # without labels, no sets differ
 
     def _share(self, part: IntArray, whole: IntArray) -> FloatArray:
         both_empty = (self.true + self.predicted == 0).astype(float)

@@ -359,9 +359,10 @@ def model_card(facts: Mapping[str, Any], about: Mapping[str, Any]) -> str:
         "",
         "On the command line: `setlearn inspect PATH`, `setlearn predict PATH FILE`.",
         "",
-        *_table("The model", facts),
+        *_table("The model", {k: v for k, v in facts.items() if not isinstance(v, Mapping)}),
     ]
-    for title, content in about.items():
+    tables = {title: content for title, content in facts.items() if isinstance(content, Mapping)}
+    for title, content in {**tables, **about}.items():
         if isinstance(content, Mapping):
             lines += _table(title.capitalize(), content)
         elif isinstance(content, list | tuple):

@@ -72,6 +72,7 @@ MOVED: Mapping[str, str] = {
     "setlearn.learners.kernel_ridge:KernelLabels": "setlearn.learners.ridge_labels:KernelLabels",
     "setlearn.learners.kernel_ridge:Platt": "setlearn.learners.platt:Platt",
     "setlearn.learners.set_mixture:LinearLabels": "setlearn.learners.linear_labels:LinearLabels",
+    "setlearn.rules.auto:MeanF1": "setlearn.rules.candidate_score:CandidateScore",
     "setlearn.records.columns:Column": "setlearn.features.columns:Column",
     "setlearn.records.readers:FeatureReader": "setlearn.features.feature_reader:FeatureReader",
     "setlearn.records.readers:KeyEncoder": "setlearn.features.encoders:KeyEncoder",
@@ -79,7 +80,8 @@ MOVED: Mapping[str, str] = {
     "setlearn.records.readers:TextEncoder": "setlearn.features.encoders:TextEncoder",
     "setlearn.scorers.base:InjectedScorer": "setlearn.scorers.injected:InjectedScorer",
 }
-"""Classes of format 2 that have moved since: from "module:Name" to "module:Name"."""
+"""Classes that have moved since format 2, or have another name: from "module:Name" to
+"module:Name"."""
 
 ADDED: Mapping[str, Mapping[str, Any]] = {
     "setlearn.estimators.set_classifier:SetClassifier": {
@@ -89,6 +91,7 @@ ADDED: Mapping[str, Mapping[str, Any]] = {
     },
     "setlearn.learners.set_mixture:SetMixture": {"medians_": None},
     "setlearn.networks.transformer:Transformer": {"match_tokens": False},
+    "setlearn.rules.candidate_score:CandidateScore": {"learned": {}},
 }
 """Attributes that are newer than some files, by "module:Name" of their classes, with the values
 under which models from these files answer as they did."""
@@ -126,9 +129,10 @@ def upgraded_config(config: Any, file_format: int) -> Any:
             return {**node, "!object": None}
         node, place = _upgraded(name, node), f"{PLACES[name]}:{name}"
     elif isinstance(name, str):
-        place = MOVED.get(name, name)
+        place = name
     else:
         return node
+    place = MOVED.get(place, place)
     if "empty_share_" in node:
         node = _with_empty_sets(node)
     if "first_leaf_" in node:

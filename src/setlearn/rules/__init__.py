@@ -7,6 +7,7 @@ from setlearn.rules.lambda_cnn import LambdaCNN
 from setlearn.rules.lambda_rnn import LambdaRNN
 from setlearn.rules.lambda_set import LambdaSet
 from setlearn.rules.margin import Margin
+from setlearn.rules.most_probable import MostProbable
 from setlearn.rules.on_sequences import OnSequences
 from setlearn.rules.risk_control import RiskControl
 from setlearn.rules.threshold import Threshold
@@ -19,6 +20,7 @@ __all__ = [
     "LambdaRNN",
     "LambdaSet",
     "Margin",
+    "MostProbable",
     "OnSequences",
     "RiskControl",
     "Rule",

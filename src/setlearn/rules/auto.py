@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -13,46 +13,50 @@ from sklearn.utils import check_random_state
 from setlearn.errors import DataError, ParameterError
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, check_positive, dense_mask
 from setlearn.progress import progress
+from setlearn.rules.agreement import Metric, agreement, check_metric
 from setlearn.rules.base import Rule
+from setlearn.rules.candidate_score import CandidateScore
 from setlearn.rules.expected_f import ExpectedF
 from setlearn.rules.margin import Margin
+from setlearn.rules.most_probable import MostProbable
 from setlearn.rules.steps import Steps
 from setlearn.rules.threshold import Threshold
 from setlearn.savable import savable
 
-__all__ = ["Auto", "MeanF1", "cross_validated_f1"]
+__all__ = ["Auto", "cross_validated"]
 
+MOST_ROWS = 5_000
+"""Choice points on which candidates are compared."""
 
-@savable()
-class MeanF1(NamedTuple):
-    """A candidate's mean F1 on choice points that it was not fitted on, and its standard error."""
+MOST_SCORES = 5_000_000
+"""Scores on which candidates are compared, unless there would be too few choice points."""
 
-    mean: float
-    error: float
-
-    @classmethod
-    def of(cls, f1: FloatArray) -> MeanF1:
-        """Average the F1 of choice points."""
-        return cls(float(f1.mean()), float(f1.std() / np.sqrt(len(f1))))
-
-    def __str__(self) -> str:
-        return f"{self.mean:.3f} ± {self.error:.3f}"
+LEAST_ROWS = 200
+"""Choice points that are enough to compare candidates, if each has very many choices."""
 
 
 @savable()
 class Auto(Rule):
-    """Try several rules, and use the one with the best mean F1.
+    """Try several rules, and use the one with the best mean F1, or another metric.
 
     Each candidate is fitted on two thirds of the samples and scored on the last third, three
     times. The winner is then fitted on all samples. If several are equally good the earliest
     candidate wins, so list the simpler ones first.
 
+    Of more than 5,000 samples, a random part is used to compare the candidates: 5,000 of them, or
+    fewer if they would have more than 5 million scores.
+
     Parameters
     ----------
     candidates : sequence of rules, optional
-        By default ``Margin()``, a tuned ``Threshold``, one for each label, and ``ExpectedF`` with
-        and without ``calibrate=True`` and, if the scorer gives examples, with ``joint=True``.
-        All of them learn how small sets can be.
+        By default ``Margin()``, and ``Threshold`` with a tuned cut and with one for each label. For
+        "f1" and "jaccard" also ``ExpectedF`` with and without ``calibrate=True`` and, if the scorer
+        gives examples, with ``joint=True``. For "exact" and "hamming" instead ``Threshold(0.5)``
+        and, if the scorer gives examples, ``MostProbable(joint=True)``. All of them learn how
+        small sets can be, and cuts are tuned for the metric.
+    metric : {"f1", "exact", "hamming", "jaccard"}, default="f1"
+        What is best: the highest mean F1, the most sets that are exactly right, the least Hamming
+        distance or the highest mean Jaccard index.
     random_state : int, RandomState or None
         Draws the thirds and seeds the candidates.
 
@@ -60,7 +64,9 @@ class Auto(Rule):
     ----------
     rule_ : the winner, fitted
     scores_ : dict
-        The mean F1 of each candidate by its name, with the standard error.
+        For each candidate by its name, a `CandidateScore`: the mean of the metric on samples that
+        it was not fitted on, its standard error, and how much the numbers that it learned vary.
+        Higher is always better: for "hamming" it is 1 less the Hamming distance.
 
     Examples
     --------
@@ -74,16 +80,18 @@ class Auto(Rule):
     >>> for name, score in rule.scores_.items():
     ...     print(name, score)
     TopK() 0.527 ± 0.013
-    Threshold(cut='tuned') 1.000 ± 0.000
+    Threshold(cut='tuned') 1.000 ± 0.000 (cut 0.3 ± 0.001)
     """
 
     def __init__(
         self,
         candidates: Sequence[Rule] | None = None,
         *,
+        metric: Metric = "f1",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.candidates = candidates
+        self.metric = metric
         self.random_state = random_state
 
     @property
@@ -112,7 +120,8 @@ class Auto(Rule):
         return self.candidates is not None and any(r.needs_marginals for r in self.candidates)
 
     def check_parameters(self, n_positions: int = 1) -> None:
-        """Raise unless all candidates are rules with parameters in range."""
+        """Raise unless all candidates are rules with parameters in range, and there is a metric."""
+        check_metric(self.metric)
         if self.candidates is not None:
             candidates = list(self.candidates)
             if not candidates or not all(isinstance(rule, Rule) for rule in candidates):
@@ -145,16 +154,24 @@ class Auto(Rule):
         rng = check_random_state(self.random_state)
         candidates = self._candidates(nodes)
         seeded = [_seeded(rule, rng) for rule in candidates]
-        folds = nodes.folds(rng)
+        compared, right = _sampled(nodes, positive, rng)
+        folds = compared.folds(rng)
         scores = []
         with progress("comparing rules", len(seeded)) as advance:
             for rule in seeded:
-                scores.append(MeanF1.of(cross_validated_f1(rule, nodes, positive, folds)))
+                scores.append(self._score(rule, compared, right, folds))
                 advance()
         self.scores_ = dict(zip(map(repr, candidates), scores, strict=True))
         best = int(np.argmax([score.mean for score in scores]))  # the first of equals
         self.rule_: Rule = seeded[best].fit(nodes, positive)
         return self
+
+    def _score(
+        self, rule: Rule, nodes: Nodes, positive: Mask, folds: list[tuple[IntArray, IntArray]]
+    ) -> CandidateScore:
+        parts = list(cross_validated(rule, nodes, positive, folds, self.metric))
+        learned = [fitted.learned_numbers() for fitted, _ in parts]
+        return CandidateScore.of(np.concatenate([values for _, values in parts]), learned)
 
     def accept(self, nodes: Nodes) -> BoolArray:
         """Keep what the winner keeps."""
@@ -173,8 +190,8 @@ class Auto(Rule):
         return self.rule_.chosen
 
     @property
-    def candidate_scores(self) -> Mapping[str, tuple[float, float]] | None:
-        """The mean F1 and its standard error of each candidate; None before ``fit``."""
+    def candidate_scores(self) -> Mapping[str, CandidateScore] | None:
+        """The cross-validated score of each candidate; None before ``fit``."""
         return getattr(self, "scores_", None)
 
     def adjusted(self, **parameters: Any) -> Self:
@@ -201,14 +218,7 @@ class Auto(Rule):
         if self.candidates is not None:
             candidates = list(self.candidates)
         else:
-            candidates = [
-                Margin(),
-                Threshold("tuned", min_size=None),
-                *([] if nodes.has_padding else [Threshold("per label", min_size=None)]),
-                ExpectedF(min_size=None),
-                ExpectedF(calibrate=True, min_size=None),
-                ExpectedF(joint=True, min_size=None),
-            ]
+            candidates = [r for r in self._tried() if r.takes_padding or not nodes.has_padding]
         possible = [
             rule for rule in candidates if nodes.examples is not None or not rule.requires_examples
         ]
@@ -219,6 +229,22 @@ class Auto(Rule):
             )
         return possible
 
+    def _tried(self) -> list[Rule]:
+        """What is tried by default."""
+        tuned = Threshold("tuned", min_size=None, metric=self.metric)
+        per_label = Threshold("per label", min_size=None, metric=self.metric)
+        if self.metric in ("exact", "hamming"):
+            half = Threshold(0.5, min_size=None)
+            return [Margin(), half, tuned, per_label, MostProbable(joint=True)]
+        return [
+            Margin(),
+            tuned,
+            per_label,
+            ExpectedF(min_size=None),
+            ExpectedF(calibrate=True, min_size=None),
+            ExpectedF(joint=True, min_size=None),
+        ]
+
 
 def _seeded(rule: Rule, rng: np.random.RandomState) -> Rule:
     """A clone that draws its random numbers from ``rng``, unless it has a seed of its own."""
@@ -228,10 +254,23 @@ def _seeded(rule: Rule, rng: np.random.RandomState) -> Rule:
     return seeded
 
 
-def cross_validated_f1(
-    rule: Rule, nodes: Nodes, positive: Mask, folds: list[tuple[IntArray, IntArray]]
-) -> FloatArray:
-    """The F1 of a rule on choice points that it is not fitted on.
+def _sampled(nodes: Nodes, positive: Mask, rng: np.random.RandomState) -> tuple[Nodes, Mask]:
+    """A random part of the choice points, if there are too many to compare candidates on all."""
+    most = max(LEAST_ROWS, min(MOST_ROWS, MOST_SCORES // max(1, nodes.n_choices)))
+    if len(nodes) <= most:
+        return nodes, positive
+    rows = np.sort(rng.permutation(len(nodes))[:most])
+    return nodes[rows], positive[rows]
+
+
+def cross_validated(
+    rule: Rule,
+    nodes: Nodes,
+    positive: Mask,
+    folds: list[tuple[IntArray, IntArray]],
+    metric: Metric = "f1",
+) -> Iterator[tuple[Rule, FloatArray]]:
+    """How well a rule does on choice points that it is not fitted on.
 
     Parameters
     ----------
@@ -240,24 +279,31 @@ def cross_validated_f1(
     positive : mask of shape (n, V)
     folds : list of pairs of int arrays
         The rows to fit on, and those to test on.
+    metric : {"f1", "exact", "hamming", "jaccard"}, default="f1"
 
-    Returns
-    -------
-    array
-        One value per choice point, in the order in which the folds test them.
+    Yields
+    ------
+    fitted : Rule
+        The rule, fitted on the rows of one fold.
+    values : array
+        The metric of each row that the fold tests.
     """
-    f1 = []
     for train, test in folds:
         fitted = clone(rule).fit(nodes[train], positive[train])
-        f1.append(_f1(fitted, nodes[test], positive[test]))
-    return np.concatenate(f1)
+        yield fitted, _agreement(fitted, nodes[test], positive[test], metric)
 
 
-def _f1(rule: Rule, nodes: Nodes, positive: Mask) -> FloatArray:
-    """The F1 of each choice point; 1 where nothing is kept and nothing is right."""
-    f1 = np.empty(len(nodes))
+def _agreement(rule: Rule, nodes: Nodes, positive: Mask, metric: Metric) -> FloatArray:
+    """The metric of each choice point, (n,)."""
+    values = np.empty(len(nodes))
     for rows in nodes.row_chunks():
-        kept, right = rule.accept(nodes[rows]), dense_mask(positive, rows)
-        sizes = kept.sum(axis=1) + right.sum(axis=1)
-        f1[rows] = np.where(sizes > 0, 2 * (kept & right).sum(axis=1) / np.maximum(sizes, 1), 1.0)
-    return f1
+        part, right = nodes[rows], dense_mask(positive, rows)
+        kept = rule.accept(part)
+        values[rows] = agreement(
+            metric,
+            shared=(kept & right).sum(axis=1),
+            true=right.sum(axis=1),
+            kept=kept.sum(axis=1),
+            n_choices=part.n_available,
+        )
+    return values

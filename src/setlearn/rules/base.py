@@ -14,11 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from setlearn.errors import NotFittedError, ParameterError
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes
+from setlearn.rules.candidate_score import CandidateScore
 from setlearn.rules.steps import Pick, Steps, best_first
 
 __all__ = ["Rule"]
 
-SPELLED = {"lam": "λ"}
+SPELLED = {"choice_floor": "floor", "lam": "λ"}
 """Parameters that people know by another name."""
 
 
@@ -95,8 +96,8 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
         return self
 
     @property
-    def candidate_scores(self) -> Mapping[str, tuple[float, float]] | None:
-        """The mean F1 and its standard error of each candidate, if it selects among others."""
+    def candidate_scores(self) -> Mapping[str, CandidateScore] | None:
+        """The cross-validated score of each candidate, if it selects among others."""
         return None
 
     def check_samples(self, n_unseen: int) -> None:
@@ -287,6 +288,25 @@ class Rule(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no t
             SPELLED.get(name, name): np.asarray(value).tolist()
             for name, value in learned.items()
             if value is not None
+        }
+
+    def learned_numbers(self) -> dict[str, float]:
+        """The fractions among ``facts()`` that were learned, not given.
+
+        Examples
+        --------
+        >>> from setlearn.rules import Threshold
+        >>> nodes = Nodes.roots(np.array([[0.4, 0.1, 0.3], [0.1, 0.6, 0.2]]))
+        >>> right = np.array([[True, False, True], [False, True, False]])
+        >>> Threshold("tuned", min_size=1).fit(nodes, right).learned_numbers()
+        {'cut': 0.25}
+        """
+        parameters = self.get_params(deep=False).items()
+        given = {SPELLED.get(n, n) for n, v in parameters if not (v is None or isinstance(v, str))}
+        return {
+            name: value
+            for name, value in self.facts().items()
+            if isinstance(value, float) and name not in given
         }
 
     def steps(self, node: Nodes, names: Sequence[str]) -> Steps:

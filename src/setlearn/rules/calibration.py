@@ -15,6 +15,10 @@ __all__ = ["Calibration"]
 SOFTENING = 1e-2
 """Added before the logarithm of a sum of probabilities."""
 
+MOST_CHOICES = 500_000
+"""Choices to learn from, padding included. Of more, every second, third, ... choice point is used:
+four weights need no more."""
+
 
 @savable(extra=("weights",))
 class Calibration:
@@ -47,6 +51,8 @@ class Calibration:
     def fit(self, nodes: Nodes, positive: Mask) -> Self:
         """Learn the weights; without both right and wrong choices scores stay as they are.
 
+        If there are more than half a million choices, evenly spaced choice points are used.
+
         Parameters
         ----------
         nodes : Nodes
@@ -58,6 +64,8 @@ class Calibration:
         """
         from sklearn.linear_model import LogisticRegression  # slow to import
 
+        every = slice(None, None, -(-nodes.probabilities.size // MOST_CHOICES) or 1)
+        nodes, positive = nodes[every], positive[every]
         features, right = [], []
         for rows in nodes.row_chunks():
             part = nodes[rows]

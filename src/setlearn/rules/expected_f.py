@@ -14,8 +14,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from setlearn.errors import DataError, ParameterError
-from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray, Mask, Nodes, check_positive
+from setlearn.errors import ParameterError
+from setlearn.nodes import BoolArray, FloatArray, IntArray, Mask, Nodes, check_positive
 from setlearn.rules.calibration import Calibration
 from setlearn.rules.finished_sequences import ChoosesSequences
 from setlearn.rules.min_size import check_min_size, learned_min_size
@@ -23,6 +23,8 @@ from setlearn.rules.set_distribution import (
     IndependentChoices,
     SetDistribution,
     WeightedSets,
+    blocks,
+    blocks_with_examples,
     posterior,
     quadrature,
 )
@@ -37,9 +39,6 @@ LEAST_F = 0.04
 TIE = 1e-10
 """Sets whose expected F differs by less are equally good, and the smaller one is taken. Rounding
 stays well under it: 1e-13 for a hundred choices, some 1e-12 for a thousand."""
-
-BLOCK_ENTRIES = 131_072
-"""Numbers in a temporary array: small enough for the processor's cache."""
 
 
 @savable(parts={"calibration_": (Calibration, None)})
@@ -213,22 +212,21 @@ class ExpectedF(ChoosesSequences):
     def _distributions(self, nodes: Nodes) -> Iterator[tuple[IntArray, SetDistribution]]:
         """The distribution of the true set at each choice point, a block of them at a time."""
         beta = float(self.beta)
-        if self.calibrate:
-            nodes = self.calibration_.applied(nodes)
         independent = np.ones(len(nodes), dtype=bool)
         if self.joint:
-            if nodes.examples is None:
-                raise _no_examples()
-            for rows in _blocks(np.arange(len(nodes)), _entries(nodes.examples)):
-                weights = posterior(nodes[rows])
+            for rows in blocks_with_examples(nodes):
+                part = self._calibrated(nodes[rows])
+                weights = posterior(part)
                 informed = weights.sum(axis=1) > 0
                 independent[rows] = ~informed
                 if informed.any():
-                    rows = rows[informed]
-                    yield rows, WeightedSets(weights[informed], nodes[rows], beta)
+                    yield rows[informed], WeightedSets(weights[informed], part[informed], beta)
         n_points = len(quadrature(nodes.n_choices, beta).u)
-        for rows in _blocks(np.flatnonzero(independent), max(n_points, nodes.n_choices)):
-            yield rows, IndependentChoices(nodes[rows], beta)
+        for rows in blocks(np.flatnonzero(independent), max(n_points, nodes.n_choices)):
+            yield rows, IndependentChoices(self._calibrated(nodes[rows]), beta)
+
+    def _calibrated(self, nodes: Nodes) -> Nodes:
+        return self.calibration_.applied(nodes) if self.calibrate else nodes
 
 
 def _best_size(distribution: SetDistribution, min_size: IntArray | int = 0) -> IntArray:
@@ -248,25 +246,3 @@ def _best_size(distribution: SetDistribution, min_size: IntArray | int = 0) -> I
         if k < n_choices and (at_most[:, k] <= best + TIE).all():
             break
     return best_size
-
-
-def _entries(examples: Examples) -> int:
-    """The average number of values per row that a joint distribution needs."""
-    (n, m), n_choices = examples.weights.shape, examples.sets.shape[1]
-    n_sizes = len(np.unique(np.diff(examples.sets.indptr)))
-    in_examples = examples.weights.nnz / max(1, n) * examples.sets.nnz / max(1, m)
-    return max(n_choices * n_sizes, int(in_examples))
-
-
-def _blocks(rows: IntArray, entries: int) -> Iterator[IntArray]:
-    size = max(1, BLOCK_ENTRIES // max(1, entries))
-    for start in range(0, len(rows), size):
-        yield rows[start : start + size]
-
-
-def _no_examples() -> DataError:
-    return DataError(
-        "joint=True needs training sets with weights (Nodes.examples), and the scorer gave "
-        "marginals only, which do not say which choices occur together; use ExpectedF() without "
-        "joint, or a scorer that gives examples"
-    )

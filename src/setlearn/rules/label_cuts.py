@@ -1,11 +1,13 @@
-"""A cut for each label: the ones with the best mean F1 together, drawn towards a common cut."""
+"""A cut for each label: the ones that are best together, drawn towards a common cut."""
 
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 from scipy.special import expit, logit
 
-from setlearn.nodes import BoolArray, FloatArray, Mask, Nodes, dense_mask
+from setlearn.nodes import FloatArray, IntArray, Mask, Nodes, dense_mask
+from setlearn.rules.agreement import Metric, agreement
 
 __all__ = ["label_cuts"]
 
@@ -18,12 +20,18 @@ SHRINKAGE = 300
 LEAST = 1e-4
 """Cuts are averaged on the scale of log-odds, where they must be this far from 0 and 1."""
 
+TIE = 1e-9
+"""Sums of gains that differ by less are equal: their last digits depend on the order of adding."""
 
-def label_cuts(nodes: Nodes, positive: Mask, common: float, min_size: int) -> FloatArray:
+
+def label_cuts(
+    nodes: Nodes, positive: Mask, common: float, min_size: int, metric: Metric = "f1"
+) -> FloatArray:
     """Choose a cut for each label.
 
-    One label after the other gets the cut with the best mean F1, given the cuts of the others.
-    A rare label says little about its best cut, so that is drawn towards the common one.
+    One label after the other gets the cut with the best mean F1, or another metric, given the cuts
+    of the others. A rare label says little about its best cut, so that is drawn towards the common
+    one.
 
     Parameters
     ----------
@@ -35,59 +43,99 @@ def label_cuts(nodes: Nodes, positive: Mask, common: float, min_size: int) -> Fl
         The best cut if all labels have the same.
     min_size : int
         The number of labels that are kept whatever the cuts.
+    metric : {"f1", "exact", "hamming", "jaccard"}, default="f1"
 
     Returns
     -------
     array of shape (V,)
     """
-    right = dense_mask(positive, slice(None))
-    own = _best_together(nodes.probabilities, right, common, min_size)
-    weight = right.sum(axis=0) / (right.sum(axis=0) + SHRINKAGE)
+    own = _best_together(nodes, positive, common, min_size, metric)
+    count = np.asarray(positive.sum(axis=0)).ravel()
+    weight = count / (count + SHRINKAGE)
     cuts: FloatArray = expit(weight * _log_odds(own) + (1 - weight) * _log_odds(common))
     return cuts
 
 
 def _best_together(
-    scores: FloatArray, right: BoolArray, common: float, min_size: int = 0
+    nodes: Nodes, positive: Mask, common: float, min_size: int = 0, metric: Metric = "f1"
 ) -> FloatArray:
-    """The cuts (V,) after some passes of choosing one at a time."""
-    cuts = np.full(scores.shape[1], common)
-    always = np.zeros(scores.shape, dtype=bool)
-    best = np.argsort(-scores, axis=1, kind="stable")[:, :min_size]
-    np.put_along_axis(always, best, True, axis=1)
-    kept = always | (scores > common)
-    n_true = right.sum(axis=1)
-    n_kept, n_right = kept.sum(axis=1), (kept & right).sum(axis=1)
+    """The cuts (V,) after some passes of choosing one at a time.
+
+    Only the sizes of all sets are kept from label to label, so that memory does not grow with the
+    number of scores.
+    """
+    scores, right = nodes.probabilities, sparse.csc_array(positive)
+    n_samples, n_labels = scores.shape
+    cuts = np.full(n_labels, common)
+    best = _best_labels(nodes, min_size)
+    n_true, n_kept, n_shared = _sizes(nodes, positive, common, best)
     for _ in range(PASSES):
-        for label, (score, is_right) in enumerate(zip(scores.T, right.T, strict=True)):
-            n_kept -= kept[:, label]
-            n_right -= kept[:, label] & is_right
-            gain = _f1(n_right + is_right, n_kept + 1 + n_true) - _f1(n_right, n_kept + n_true)
-            cuts[label] = _best_cut(score, np.where(always[:, label], 0.0, gain))
-            kept[:, label] = always[:, label] | (score > cuts[label])
-            n_kept += kept[:, label]
-            n_right += kept[:, label] & is_right
+        for label in range(n_labels):
+            score, always = scores[:, label], (best == label).any(axis=1)
+            has_label = right.indices[right.indptr[label] : right.indptr[label + 1]]
+            is_right = np.zeros(n_samples, dtype=bool)
+            is_right[has_label] = True
+            kept = always | (score > cuts[label])
+            n_kept -= kept
+            n_shared -= kept & is_right
+            without, with_it = (
+                agreement(
+                    metric,
+                    shared=n_shared + added * is_right,
+                    true=n_true,
+                    kept=n_kept + added,
+                    n_choices=n_labels,
+                )
+                for added in (0, 1)
+            )
+            gain = np.where(always, 0.0, with_it - without)
+            cuts[label] = _best_cut(score, gain, has_label)
+            kept = always | (score > cuts[label])
+            n_kept += kept
+            n_shared += kept & is_right
     return cuts
 
 
-def _f1(n_right: FloatArray, sizes: FloatArray) -> FloatArray:
-    """The F1 of each sample, 1 if the true and the predicted set are empty."""
-    f1: FloatArray = np.where(sizes > 0, 2 * n_right / np.maximum(sizes, 1), 1.0)
-    return f1
+def _best_labels(nodes: Nodes, min_size: int) -> IntArray:
+    """The labels (n, min_size) that are kept whatever the cuts."""
+    best = np.empty((len(nodes), min(min_size, nodes.n_choices)), dtype=np.intp)
+    for rows in nodes.row_chunks():
+        order = np.argsort(-nodes.probabilities[rows], axis=1, kind="stable")
+        best[rows] = order[:, :min_size]
+    return best
 
 
-def _best_cut(score: FloatArray, gain: FloatArray) -> float:
-    """The cut above which the gains add up to most; the highest of equals."""
-    order = np.argsort(-score, kind="stable")
-    descending = score[order]
-    total = np.concatenate([[0.0], np.cumsum(gain[order])])
-    # A cut cannot divide equal scores, nor keep scores of 0.
-    possible = np.concatenate([[True], descending[1:] < descending[:-1], [True]])
-    possible[1:] &= descending > 0
-    best = int(np.argmax(np.where(possible, total, -np.inf)))
-    above, below = np.concatenate([[1.0], descending, [0.0]])[best : best + 2].tolist()
-    middle = float(below + (above - below) / 2)
-    return middle if middle < above else float(below)  # some pairs have nothing between them
+def _sizes(
+    nodes: Nodes, positive: Mask, common: float, best: IntArray
+) -> tuple[IntArray, IntArray, IntArray]:
+    """The sizes (n,) of right sets, of those kept under a common cut, and of what they share."""
+    n_true, n_kept, n_shared = np.empty((3, len(nodes)), dtype=np.intp)
+    for rows in nodes.row_chunks():
+        kept, right = nodes.probabilities[rows] > common, dense_mask(positive, rows)
+        np.put_along_axis(kept, best[rows], True, axis=1)
+        n_true[rows], n_kept[rows] = right.sum(axis=1), kept.sum(axis=1)
+        n_shared[rows] = (kept & right).sum(axis=1)
+    return n_true, n_kept, n_shared
+
+
+def _best_cut(score: FloatArray, gain: FloatArray, right: IntArray) -> float:
+    """The cut above which the gains add up to most; the highest of equals.
+
+    Keeping the label where it is wrong never gains anything, so the cut lies just below the score
+    of a sample in which it is right, or above all scores. It cannot lie below scores of 0.
+    """
+    levels = np.unique(score[right])
+    levels = levels[levels > 0]
+    level = np.searchsorted(levels, score, side="right")  # 0: below all of them
+    total = np.cumsum(np.bincount(level, gain, minlength=len(levels) + 1)[:0:-1])
+    most = total.max(initial=0.0) - TIE
+    if most > 0:
+        above = float(levels[-1 - int(np.argmax(total >= most))])
+        below = float(score[score < above].max(initial=0.0))
+    else:
+        above, below = 1.0, float(score.max())
+    middle = below + (above - below) / 2
+    return middle if middle < above else below  # some pairs have nothing between them
 
 
 def _log_odds(cut: FloatArray | float) -> FloatArray:

@@ -12,9 +12,11 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from setlearn.errors import DataError, ParameterError
+from setlearn.errors import ParameterError
 from setlearn.nodes import BoolArray, FloatArray, Mask, Nodes, check_positive, dense_mask
 from setlearn.rules.base import Rule
+from setlearn.rules.choice_floor import above_floor, learned_choice_floor
+from setlearn.rules.margin_process import until_repeats, within_margin
 from setlearn.rules.max_margin import Gaps, best_floor, evaluate, past_ties, solve
 from setlearn.rules.min_size import check_min_size, fill_up, learned_min_size
 from setlearn.rules.steps import Pick, Steps, best_first
@@ -23,9 +25,6 @@ from setlearn.savable import savable
 __all__ = ["Margin"]
 
 SPACES = ("probability", "log")
-
-MOST_REPEATS = 1e15
-"""More repeats are counted as this many, so that sums of them stay finite."""
 
 LEAST_PROBABILITY = 1e-10
 """On the log scale, lower probabilities count as this one: log 0 would be -inf."""
@@ -57,6 +56,10 @@ class Margin(Rule):
         Keep at least this many. 0 also learns a floor: a choice point whose best score is
         below it gets the empty set. By default as many as the smallest training set has, but 1
         at most if there are fewer than 100.
+    choice_floor : float in [0, 1], optional
+        A choice beyond the best ``min_size`` ones is kept only if its probability exceeds this. 0
+        is the paper's rule. By default it is learned together with λ, for labels: where all
+        scores are low, λ alone would keep nearly all of them.
 
     Attributes
     ----------
@@ -69,6 +72,11 @@ class Margin(Rule):
         The bounds that the constraints put on λ; empty (first above second) if not feasible.
     min_size_ : int
     floor_ : float
+        A choice point whose best score is below it gets the empty set; -inf if ``min_size_`` is
+        above 0.
+    choice_floor_ : float
+        The one with the best mean F1, if it helps clearly. Otherwise half the probability of the
+        lowest right choice that λ keeps. 0 for sequences at each prefix, and if λ is given.
 
     Examples
     --------
@@ -85,7 +93,7 @@ class Margin(Rule):
            [False,  True, False]])
     """
 
-    adjustable: ClassVar[tuple[str, ...]] = ("lam", "min_size", "rho")
+    adjustable: ClassVar[tuple[str, ...]] = ("choice_floor", "lam", "min_size", "rho")
 
     def __init__(
         self,
@@ -95,12 +103,14 @@ class Margin(Rule):
         space: Literal["probability", "log"] = "probability",
         multiplier: float = 1000.0,
         min_size: int | None = None,
+        choice_floor: float | None = None,
     ) -> None:
         self.lam = lam
         self.rho = rho
         self.space = space
         self.multiplier = multiplier
         self.min_size = min_size
+        self.choice_floor = choice_floor
 
     @property
     def needs_fit(self) -> bool:
@@ -113,7 +123,7 @@ class Margin(Rule):
         return True
 
     def fit(self, nodes: Nodes, positive: Mask) -> Self:
-        """Learn λ, and the floor if sets may be empty.
+        """Learn λ and the floors.
 
         Parameters
         ----------
@@ -131,20 +141,33 @@ class Margin(Rule):
             best_floor(self._top_scores(nodes), positive) if not self.min_size_ else -np.inf
         )
         self._solve_each_depth(nodes, positive)
+        self.choice_floor_ = self._chosen_choice_floor(nodes, positive)
         return self
+
+    def _chosen_choice_floor(self, nodes: Nodes, positive: Mask) -> float:
+        if self.choice_floor is not None:
+            return float(self.choice_floor)
+        if self.lam is not None or nodes.depth.max() > 0:
+            return 0.0
+        return learned_choice_floor(nodes, positive, self.min_size_, self._kept_by_margin)
 
     def accept(self, nodes: Nodes) -> BoolArray:
         """Run the process at every choice point at once."""
         if not self.needs_fit:
             self.check_parameters()
+        kept, floor = self._kept_by_margin(nodes), self._choice_floor_now()
+        return above_floor(kept, nodes, floor, self._min_size_now()) if floor > 0 else kept
+
+    def _kept_by_margin(self, nodes: Nodes) -> BoolArray:
+        """What is kept if no choice needs to exceed a floor of its own."""
         lam, min_size, floor = self._lam_at(nodes), self._min_size_now(), self._floor_now()
         if self.rho == 0 and self.space == "probability" and nodes.available is None:
-            kept = _within_margin(nodes.probabilities, nodes.known, lam)
+            kept = within_margin(nodes.probabilities, nodes.known, lam)
         else:
             kept = np.empty(nodes.probabilities.shape, dtype=bool)
             for rows in nodes.row_chunks():
                 part = nodes[rows]
-                process = partial(_until_repeats, rho=self.rho) if self.rho else _within_margin
+                process = partial(until_repeats, rho=self.rho) if self.rho else within_margin
                 kept[rows] = process(part.masked(self._scores(part)), part.known, lam[rows])
         if np.isfinite(floor):
             kept[self._under_floor(nodes, floor)] = False
@@ -156,6 +179,7 @@ class Margin(Rule):
         The picks carry penalties. Their figures are the winner's score and penalty.
         """
         scores, lam, floor = self._scores(node)[0], self._lam_at(node)[0], self._floor_now()
+        min_size = self._min_size_now()
         choosable = node.masked(scores[None])[0]  # -inf for padding, which is never picked
         if not np.isfinite(choosable).any():
             return Steps((), "there are no choices")
@@ -170,6 +194,10 @@ class Margin(Rule):
             # Ties go to the memory: only a strictly better choice is new.
             winner = int(np.lexsort((-counts, penalties - choosable))[0])
             new = counts[winner] == 0
+            if new and len(memory) >= min_size and self._under_choice_floor(node, winner):
+                picks.append(_pick(scores - penalties, penalties, winner, False, memory))
+                reason = self._floor_reason(node, winner, names[winner])
+                return Steps(tuple(picks), reason, ("score", "penalty"))
             counts[winner] += 1
             memory += (winner,) if new else ()
             repeats += not new
@@ -196,13 +224,28 @@ class Margin(Rule):
         return replace(steps, picks=tuple(picks), reason=reason)
 
     def reason_against(self, node: Nodes, choice: int, name: str) -> str:
-        """Compare the choice's score with the best one less λ."""
+        """Compare the choice's score with the best one less λ, and with the floor."""
         scores, lam = node.masked(self._scores(node))[0], self._lam_at(node)[0]
         top = scores.max()
+        if scores[choice] > top - lam and self._under_choice_floor(node, choice):
+            return self._floor_reason(node, choice, name)
         return (
             f"{name} at {scores[choice]:.4g} does not exceed {top - lam:.4g}, "
             f"the best score {top:.4g} - λ {lam:.4g}"
         )
+
+    def _under_choice_floor(self, node: Nodes, choice: int) -> bool:
+        return bool(node.probabilities[0, choice] <= self._choice_floor_now() > 0)
+
+    def _floor_reason(self, node: Nodes, choice: int, name: str) -> str:
+        probability, floor = node.probabilities[0, choice], self._choice_floor_now()
+        return f"{name} with probability {probability:.4g} is below the floor {floor:.4g}"
+
+    def facts(self) -> dict[str, Any]:
+        """What was learned; the floor of choices only if there is one."""
+        facts = super().facts()
+        floor = facts.pop("floor", 0.0)
+        return {**facts, "floor": floor} if floor else facts
 
     def _why_stopped(self, name: str, repeats: int, size: int) -> str:
         if self.rho == 0:
@@ -266,6 +309,9 @@ class Margin(Rule):
     def _floor_now(self) -> float:
         return -np.inf if self._min_size_now() else getattr(self, "floor_", -np.inf)
 
+    def _choice_floor_now(self) -> float:
+        return float(getattr(self, "choice_floor_", self.choice_floor or 0.0))
+
     def check_parameters(self, n_positions: int = 1) -> None:
         """Raise unless λ, ρ and the others are in range."""
         if self.space not in SPACES:
@@ -277,6 +323,12 @@ class Margin(Rule):
         if not (isinstance(self.multiplier, Real) and 0 < self.multiplier < np.inf):
             raise ParameterError(f"multiplier must be a positive number, got {self.multiplier!r}")
         check_min_size(self.min_size)
+        if self.choice_floor is not None and not (
+            isinstance(self.choice_floor, Real) and 0 <= self.choice_floor <= 1
+        ):
+            raise ParameterError(
+                f"choice_floor must be None (learned) or lie in [0, 1], got {self.choice_floor!r}"
+            )
         if self.lam is not None:
             _check_lam(self.lam, self.space, n_positions)
 
@@ -315,66 +367,3 @@ def _check_lam(given: ArrayLike, space: str, n_positions: int) -> None:
             f"lam must be finite and lie in [0, {most:g}] in {space} space, got {given!r}; "
             "0 keeps the best choice alone, larger values keep more"
         )
-
-
-def _within_margin(scores: FloatArray, known: BoolArray | None, lam: FloatArray) -> BoolArray:
-    """Algorithm 1 in closed form: after the first pick the bar is always the top score - λ."""
-    if scores.shape[1] == 0:
-        raise DataError("there are no choices to keep; the vocabulary is empty")
-    top = scores.max(axis=1)
-    bar = top - lam
-    kept: BoolArray = scores > bar[:, None]
-    # If λ is 0 nothing is strictly above the bar, but the first pick is always kept, unless a
-    # known choice ties with it: ties go to the memory.
-    flat = np.flatnonzero(bar >= top)
-    if len(flat):
-        first = scores[flat].argmax(axis=1)
-        if known is not None:
-            beaten = (known[flat] & (scores[flat] == top[flat, None])).any(axis=1)
-            flat, first = flat[~beaten], first[~beaten]
-        kept[flat, first] = True
-    return kept if known is None else kept | known
-
-
-def _until_repeats(
-    scores: FloatArray, known: BoolArray | None, lam: FloatArray, rho: float
-) -> BoolArray:
-    """The robust stop, for all rows together: one turn of the loop per new element, not per pick.
-
-    Picks come in the order of the descending merge of P(y) - m·λ. So before a new choice enters,
-    each stored one has been repeated as often as it stays at or above that choice's score.
-    Padding has the score -inf, and ends the process.
-    """
-    kept = np.zeros(scores.shape, bool) if known is None else known.copy()
-    new_first = np.argsort(np.where(kept, np.inf, -scores), axis=1, kind="stable")
-    running = np.flatnonzero(~kept.all(axis=1))
-    for turn in range(scores.shape[1]):
-        candidate = new_first[running, turn]
-        stored, score = kept[running], scores[running, candidate]
-        repeats = _repeats_before(scores[running], score, lam[running])
-        n_repeats = np.where(stored, repeats, 0).sum(axis=1)
-        is_new = ~stored[np.arange(len(running)), candidate] & (score > -np.inf)
-        goes_on = (n_repeats <= rho * stored.sum(axis=1)) & is_new
-        running, candidate = running[goes_on], candidate[goes_on]
-        if len(running) == 0:
-            break
-        kept[running, candidate] = True
-    return kept
-
-
-def _repeats_before(scores: FloatArray, score: FloatArray, lam: FloatArray) -> FloatArray:
-    """The number of m ≥ 1 with P(y) - m·λ ≥ ``score``, with the same rounding as the loop.
-
-    Counts beyond the number of choices may be too low: any of them ends the process.
-    """
-    lam, score = lam[:, None], score[:, None]
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        count = np.minimum(np.floor((scores - score) / lam), MOST_REPEATS)
-        # The division may round across a tie; the products that the loop compares decide. A λ
-        # too small to change the floats leaves them tied.
-        count = np.maximum(count - (scores - count * lam < score), 0)
-        most = scores.shape[1]
-        while (more := (count < most) & (scores - (count + 1) * lam >= score)).any():
-            count += more
-    never_ends = (lam == 0) & (scores >= score)
-    return np.where(never_ends, np.inf, np.where(lam == 0, 0, count))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from setlearn.errors import ParameterError
-from setlearn.nodes import BoolArray, Mask, Nodes, dense_mask
+from setlearn.nodes import BoolArray, IntArray, Mask, Nodes
 
 __all__ = ["check_min_size", "fill_up", "learned_min_size"]
 
@@ -40,7 +40,7 @@ def learned_min_size(min_size: int | None, nodes: Nodes, positive: Mask) -> int:
     check_min_size(min_size)
     if min_size is not None:
         return int(min_size)
-    smallest = min(int(dense_mask(positive, r).sum(axis=1).min()) for r in nodes.row_chunks())
+    smallest = int(np.asarray(positive.sum(axis=1)).min())
     return smallest if len(nodes) >= ENOUGH else min(smallest, 1)
 
 
@@ -60,12 +60,22 @@ def fill_up(kept: BoolArray, nodes: Nodes, min_size: int) -> BoolArray:
     """
     if min_size == 0:
         return kept
-    short = np.flatnonzero(kept.sum(axis=1) < min_size)
-    if len(short):
-        # Kept ones are ranked above all others, so the first min_size hold them all.
-        ranks = np.where(kept[short], np.inf, nodes.probabilities[short])
-        if nodes.available is not None:
-            ranks[~nodes.available[short]] = -np.inf
-        best = np.argsort(-ranks, axis=1, kind="stable")[:, :min_size]
-        kept[short[:, None], best] = True
+    missing = min_size - kept.sum(axis=1)
+    for rows in nodes.row_chunks():
+        short = rows.start + np.flatnonzero(missing[rows] > 0)
+        if len(short):
+            _add_best(kept, nodes, short, missing[short])
     return nodes.completed(kept)
+
+
+def _add_best(kept: BoolArray, nodes: Nodes, rows: IntArray, missing: IntArray) -> None:
+    """Add so many of the best remaining choices of these rows; ties go to the earlier choice."""
+    others = np.where(kept[rows], -np.inf, nodes.probabilities[rows])
+    if nodes.available is not None:
+        others[~nodes.available[rows]] = -np.inf
+    for turn in range(int(min(missing.max(), nodes.n_choices))):
+        best = others.argmax(axis=1)
+        is_choice = others[np.arange(len(rows)), best] > -np.inf
+        added = np.flatnonzero((missing > turn) & is_choice)
+        kept[rows[added], best[added]] = True
+        others[added, best[added]] = -np.inf

@@ -140,6 +140,10 @@ class OnSequences(ChoosesSequences):
         """What the inner rule has learned."""
         return self.inner.facts()
 
+    def learned_numbers(self) -> dict[str, float]:
+        """The fractions that the inner rule has learned."""
+        return self.inner.learned_numbers()
+
     def steps(self, node: Nodes, names: Sequence[str]) -> Steps:
         """Show the steps of the inner rule."""
         if self.needs_fit:

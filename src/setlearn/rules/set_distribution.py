@@ -1,7 +1,7 @@
 """Distributions over true sets, and the expected F of an answer under them.
 
 `ExpectedF` asks a `SetDistribution` for the best set of each size. There are two: choices that
-are independent of each other, and training sets with weights.
+are independent of each other, and training sets with weights. `MostProbable` uses the weights.
 """
 
 from __future__ import annotations
@@ -15,9 +15,21 @@ from typing import Protocol
 import numpy as np
 from scipy import sparse
 
-from setlearn.nodes import BoolArray, FloatArray, IntArray, Nodes, log_odds
+from setlearn.errors import DataError
+from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray, Nodes, log_odds
 
-__all__ = ["IndependentChoices", "SetDistribution", "WeightedSets", "posterior", "quadrature"]
+__all__ = [
+    "IndependentChoices",
+    "SetDistribution",
+    "WeightedSets",
+    "blocks",
+    "blocks_with_examples",
+    "posterior",
+    "quadrature",
+]
+
+BLOCK_ENTRIES = 131_072
+"""Numbers in a temporary array: small enough for the processor's cache."""
 
 
 class SetDistribution(Protocol):
@@ -156,11 +168,21 @@ class WeightedSets:
         return gains
 
 
-def posterior(nodes: Nodes) -> sparse.csr_array:
+def posterior(nodes: Nodes, dependence: float = 1.0) -> sparse.csr_array:
     """The weights of the nodes' examples times their likelihoods, (n, m).
 
     They add up to 1 in each row, or are all 0 if no example is possible. An example is impossible
     if it lacks a known choice or holds one that is not available.
+
+    Parameters
+    ----------
+    nodes : Nodes
+    dependence : float, default=1.0
+        The power to which the weights are raised: with 0 only the likelihoods count.
+
+    Returns
+    -------
+    sparse array of shape (n, m)
     """
     assert nodes.examples is not None
     weights, known = nodes.examples.weights, nodes.known_mask()
@@ -177,10 +199,60 @@ def posterior(nodes: Nodes) -> sparse.csr_array:
     score = np.where(possible, score, -np.inf)
     top = np.full(len(nodes), np.finfo(np.float64).min)  # finite: a row may have none possible
     np.maximum.at(top, row, score)
-    product = weights.data.astype(np.float64) * np.exp(score - top[row])
+    product = weights.data.astype(np.float64) ** dependence * np.exp(score - top[row])
     total = np.bincount(row, product, minlength=len(nodes))[row]
     share = np.divide(product, total, out=np.zeros(len(row)), where=total > 0)
     return sparse.csr_array((share, weights.indices, weights.indptr), shape=weights.shape)
+
+
+def blocks_with_examples(nodes: Nodes) -> Iterator[IntArray]:
+    """Blocks of rows that are small enough for a joint distribution.
+
+    Parameters
+    ----------
+    nodes : Nodes
+
+    Returns
+    -------
+    iterator of int arrays
+
+    Raises
+    ------
+    DataError
+        If the nodes have no examples.
+    """
+    if nodes.examples is None:
+        raise DataError(
+            "joint=True needs training sets with weights (Nodes.examples), and the scorer gave "
+            "marginals only, which do not say which choices occur together; leave joint out, or "
+            "use a scorer that gives examples"
+        )
+    return blocks(np.arange(len(nodes)), _entries(nodes.examples))
+
+
+def blocks(rows: IntArray, entries: int) -> Iterator[IntArray]:
+    """Split rows into blocks that are small enough.
+
+    Parameters
+    ----------
+    rows : int array
+    entries : int
+        How many numbers each row needs.
+
+    Returns
+    -------
+    iterator of int arrays
+    """
+    size = max(1, BLOCK_ENTRIES // max(1, entries))
+    return (rows[start : start + size] for start in range(0, len(rows), size))
+
+
+def _entries(examples: Examples) -> int:
+    """The average number of values per row that a joint distribution needs."""
+    (n, m), n_choices = examples.weights.shape, examples.sets.shape[1]
+    n_sizes = len(np.unique(np.diff(examples.sets.indptr)))
+    in_examples = examples.weights.nnz / max(1, n) * examples.sets.nnz / max(1, m)
+    return max(n_choices * n_sizes, int(in_examples))
 
 
 def _first(order: IntArray, size: IntArray) -> BoolArray:

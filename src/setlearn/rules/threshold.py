@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 
 from setlearn.errors import DataError, ParameterError
 from setlearn.nodes import BoolArray, FloatArray, Mask, Nodes, check_positive, dense_mask
+from setlearn.rules.agreement import Metric, agreement, check_metric
 from setlearn.rules.base import Rule
 from setlearn.rules.label_cuts import label_cuts
 from setlearn.rules.min_size import check_min_size, fill_up, learned_min_size
@@ -27,11 +28,14 @@ class Threshold(Rule):
     Parameters
     ----------
     cut : float in [0, 1], "tuned" or "per label", default=0.5
-        "tuned" picks the cut with the best mean F1 on the data that the rule is fitted on.
-        "per label" picks one for each label, close to the tuned one if the label is rare.
+        "tuned" picks the best cut on the data that the rule is fitted on. "per label" picks one
+        for each label, close to the tuned one if the label is rare.
     min_size : int, default=0
         Keep at least this many, the best ones. None: as many as the smallest training set has, but
         1 at most if there are fewer than 100.
+    metric : {"f1", "exact", "hamming", "jaccard"}, default="f1"
+        What is best: the highest mean F1, the most sets that are exactly right, the least Hamming
+        distance or the highest mean Jaccard index. It does not matter if the cut is a number.
 
     Attributes
     ----------
@@ -52,10 +56,15 @@ class Threshold(Rule):
     adjustable: ClassVar[tuple[str, ...]] = ("cut", "min_size")
 
     def __init__(
-        self, cut: float | Literal["tuned", "per label"] = 0.5, *, min_size: int | None = 0
+        self,
+        cut: float | Literal["tuned", "per label"] = 0.5,
+        *,
+        min_size: int | None = 0,
+        metric: Metric = "f1",
     ) -> None:
         self.cut = cut
         self.min_size = min_size
+        self.metric = metric
 
     @property
     def needs_fit(self) -> bool:
@@ -94,7 +103,7 @@ class Threshold(Rule):
     def _chosen_cut(self, nodes: Nodes, positive: Mask) -> float | FloatArray:
         if not isinstance(self.cut, str):
             return float(self.cut)
-        common = best_cut(nodes, positive, self.min_size_)
+        common = best_cut(nodes, positive, self.min_size_, self.metric)
         if self.cut == "tuned":
             return common
         if nodes.has_padding:
@@ -102,7 +111,7 @@ class Threshold(Rule):
                 'cut="per label" needs the same labels for every sample, but some are not '
                 'available everywhere; use cut="tuned"'
             )
-        return label_cuts(nodes, positive, common, self.min_size_)
+        return label_cuts(nodes, positive, common, self.min_size_, self.metric)
 
     def accept(self, nodes: Nodes) -> BoolArray:
         """Keep what is above the cut."""
@@ -143,10 +152,11 @@ class Threshold(Rule):
         return cast(float | FloatArray, cut)
 
     def check_parameters(self, n_positions: int = 1) -> None:
-        """Raise unless the cut is one, or a way to choose it, and the least size is a count."""
+        """Raise unless every parameter is in range."""
         if self.cut != "per label":
             check_cut(self.cut, '"tuned" or "per label"')
         check_min_size(self.min_size)
+        check_metric(self.metric)
 
 
 def check_cut(cut: object, words: str = '"tuned"') -> None:
@@ -167,12 +177,19 @@ def check_cut(cut: object, words: str = '"tuned"') -> None:
         raise ParameterError(f"cut must lie in [0, 1] or be {words}, got {cut!r}")
 
 
-def best_cut(nodes: Nodes, positive: Mask, min_size: int) -> float:
-    """The cut with the best mean F1 over the choice points.
+def best_cut(
+    nodes: Nodes,
+    positive: Mask,
+    min_size: int,
+    metric: Metric = "f1",
+    *,
+    among: Callable[[Nodes], BoolArray] | None = None,
+) -> float:
+    """The cut with the best mean agreement over the choice points; the lowest of equals.
 
-    Lowering the cut adds each point's choices one by one, and each changes that point's F1 by a
-    known amount. Summing these amounts over all points in the order of the scores gives the mean
-    F1 of every cut at once.
+    Lowering the cut adds each point's choices one by one, and each changes that point's F1, or
+    another metric, by a known amount. Summing these amounts over all points in the order of the
+    scores gives the mean F1 of every cut at once.
 
     Parameters
     ----------
@@ -181,30 +198,37 @@ def best_cut(nodes: Nodes, positive: Mask, min_size: int) -> float:
         The right choices.
     min_size : int
         The number of choices that are kept whatever the cut.
+    metric : {"f1", "exact", "hamming", "jaccard"}, default="f1"
+    among : callable, optional
+        Says which choices of some points may be kept at all, as a mask. By default all.
 
     Returns
     -------
     float
     """
-    cuts = _candidate_cuts(nodes)
+    cuts = _candidate_cuts(nodes, among)
     gain = np.zeros(len(cuts) + 1)
     for rows in nodes.row_chunks():
-        scores, deltas = _f1_gains(nodes[rows], dense_mask(positive, rows), min_size)
+        part = nodes[rows]
+        keepable = None if among is None else among(part)
+        scores, deltas = _gains(part, dense_mask(positive, rows), min_size, metric, keepable)
         # A choice is kept under every cut below its score: the first len(below) candidates.
         below = np.searchsorted(cuts, scores.ravel(), side="left")
         gain += np.bincount(below, weights=deltas.ravel(), minlength=len(cuts) + 1)
-    # Total F1 at cuts[i] sums the gains of all choices with more than i cuts below them.
+    # The total at cuts[i] sums the gains of all choices with more than i cuts below them.
     total = np.cumsum(gain[::-1])[::-1][1:]
     return float(cuts[int(np.argmax(total))])
 
 
-def _candidate_cuts(nodes: Nodes) -> FloatArray:
-    scores = nodes.probabilities.ravel()
-    if nodes.available is not None:
-        scores = scores[nodes.available.ravel()]
-    if len(scores) > 4 * MOST_CUTS:
-        scores = scores[:: len(scores) // (4 * MOST_CUTS)]
-    distinct = np.unique(scores)
+def _candidate_cuts(nodes: Nodes, among: Callable[[Nodes], BoolArray] | None) -> FloatArray:
+    if among is not None:
+        parts = (nodes[rows] for rows in nodes.row_chunks())
+        scores = np.concatenate([_thinned(part.probabilities[among(part)]) for part in parts])
+    else:
+        scores = nodes.probabilities.ravel()
+        if nodes.available is not None:
+            scores = scores[nodes.available.ravel()]
+    distinct = np.unique(_thinned(scores))
     if len(distinct) > MOST_CUTS:
         distinct = distinct[np.linspace(0, len(distinct) - 1, MOST_CUTS).astype(np.intp)]
     # In the scores' own precision, in which they are compared; some pairs have none between them.
@@ -213,16 +237,29 @@ def _candidate_cuts(nodes: Nodes) -> FloatArray:
     return np.concatenate([[0.0], between.astype(np.float64), [1.0]])
 
 
-def _f1_gains(nodes: Nodes, positive: BoolArray, min_size: int) -> tuple[FloatArray, FloatArray]:
-    """Each choice's score, best first, and what adding it does to its point's F1; (n, V)."""
+def _thinned(scores: FloatArray) -> FloatArray:
+    return scores[:: max(1, len(scores) // (4 * MOST_CUTS))]
+
+
+def _gains(
+    nodes: Nodes, positive: BoolArray, min_size: int, metric: Metric, keepable: BoolArray | None
+) -> tuple[FloatArray, FloatArray]:
+    """Each choice's score, best first, and what adding it does to its point's metric; (n, V)."""
     choosable = nodes.masked(nodes.probabilities)
-    order = np.argsort(-choosable, axis=1, kind="stable")  # padding comes last
+    if keepable is not None:
+        choosable = np.where(keepable, choosable, -np.inf)
+    order = np.argsort(-choosable, axis=1, kind="stable")  # what cannot be kept comes last
     scores = np.take_along_axis(choosable, order, axis=1).astype(np.float64)
-    is_padding = scores == -np.inf
+    never_kept = scores == -np.inf
     scores[:, :min_size] = np.inf  # these are kept whatever the cut
-    right = np.take_along_axis(positive, order, axis=1)
-    size = np.arange(1, scores.shape[1] + 1)
-    n_true = positive.sum(axis=1, keepdims=True)
-    f1 = 2 * np.cumsum(right, axis=1) / (size + n_true)
-    before = np.concatenate([n_true == 0, f1[:, :-1]], axis=1)  # an empty answer to an empty set: 1
-    return scores, np.where(is_padding, 0, f1 - before)
+    n, n_choices = scores.shape
+    shared = np.zeros((n, n_choices + 1), dtype=np.intp)
+    np.cumsum(np.take_along_axis(positive, order, axis=1), axis=1, out=shared[:, 1:])
+    values = agreement(
+        metric,
+        shared=shared,
+        true=positive.sum(axis=1, keepdims=True),
+        kept=np.arange(n_choices + 1),
+        n_choices=nodes.n_available[:, None],
+    )  # (n, V + 1): of the first 0, 1, ... choices
+    return scores, np.where(never_kept, 0, np.diff(values, axis=1))
