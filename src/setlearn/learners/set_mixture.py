@@ -34,6 +34,9 @@ READING = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": "al
 LARGEST_SYSTEM = 5000
 """The largest number of equations that ridge regression solves at once."""
 
+MOST_TREES, FEWEST_TREES, ROWS_IN_TREES = 500, 200, 1_200_000
+"""Trees times rows stay about the same where that leaves enough trees."""
+
 MOST_HELD_OUT = 10_000
 """The largest number of rows that held-out scores are computed for: rules need no more."""
 
@@ -69,8 +72,9 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
 
     Parameters
     ----------
-    n_trees : int, default=300
-        The number of trees in the forest.
+    n_trees : int, optional
+        The number of trees in the forest. By default 500, and fewer for more than 2400 rows,
+        down to 200 for 6000 and more: enough rows make up for trees.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -96,7 +100,7 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
 
     def __init__(
         self,
-        n_trees: int = 300,
+        n_trees: int | None = None,
         *,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -217,7 +221,8 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         if not sparse.issparse(X):
             rng = check_random_state(self.random_state)
             smooth = KernelLabels() if n <= LARGEST_SYSTEM else LandmarkLabels()
-            return smooth, SetForest(self.n_trees, int(rng.randint(2**31 - 1)))
+            n_trees = _usual_trees(n) if self.n_trees is None else self.n_trees
+            return smooth, SetForest(n_trees, int(rng.randint(2**31 - 1)))
         if n_features < n and n_features <= LARGEST_SYSTEM:
             return SparseRidgeLabels(), None
         return (KernelLabels() if n <= LARGEST_SYSTEM else LinearLabels()), None
@@ -253,6 +258,10 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         if self.medians_ is None or not np.isnan(X).any():
             return X
         return np.where(np.isnan(X), self.medians_, X)
+
+
+def _usual_trees(n_rows: int) -> int:
+    return int(np.clip(ROWS_IN_TREES // max(1, n_rows), FEWEST_TREES, MOST_TREES))
 
 
 def _medians(X: Any) -> FloatArray | None:
