@@ -56,7 +56,7 @@ class WaitingRule(Margin):
     """A rule that waits for a line in each fit."""
 
     def fit(self, nodes, positive):
-        module.sys.stderr.wait_for("fitting the rule: 50% done (0/1)")
+        module.sys.stderr.wait_for("fitting the rule: 50% done")
         return super().fit(nodes, positive)
 
 
@@ -171,9 +171,7 @@ class TestFits:
     def test_a_network_inside_of_a_fold_reports_its_steps(self, log):
         network = SigmoidNetwork((2,), training=Training(max_steps=300, evaluate_every=300))
         SetClassifier(network, TopK(1), verbose=2).fit(X, SETS)
-        shares = [
-            int(share) for share in re.findall(r"fitting: (\d+)% done \(0/1\)", log.getvalue())
-        ]
+        shares = [int(share) for share in re.findall(r"fitting: (\d+)% done", log.getvalue())]
         assert len(set(shares)) > 2
         assert shares == sorted(shares)
 

@@ -226,7 +226,9 @@ class _ShownWork(_Work):
         return time_left(self.share, self._reached, self.seconds(), self._max_seconds)
 
     def line(self) -> str:
-        share = f"{math.floor(100 * self.share)}% done ({self.n_done}/{self.n_steps})"
+        share = f"{math.floor(100 * self.share)}% done"
+        if self.n_steps > 1:
+            share += f" ({self.n_done}/{self.n_steps})"
         parts = [share, self.remark, self.time_left()]
         return f"{self.description}: {', '.join(part for part in parts if part)}"
 
@@ -257,7 +259,8 @@ def _bar(work: _ShownWork) -> Iterator[None]:
 
     class Figures(ProgressColumn):
         def render(self, task: Task) -> Text:
-            return Text(f"{work.n_done}/{work.n_steps} {work.remark}")
+            counted = f"{work.n_done}/{work.n_steps} " if work.n_steps > 1 else ""
+            return Text(f"{counted}{work.remark}")
 
     class TimeLeft(ProgressColumn):
         def render(self, task: Task) -> Text:

@@ -15,6 +15,8 @@ __all__ = ["BLOCK_ROWS", "product_by_rows", "rows_of_full_blocks"]
 BLOCK_ROWS = 8
 """Rows that BLAS and torch process at a time; with 4, some scores still differed."""
 
+PRODUCT_ROWS = 32
+
 
 def rows_of_full_blocks(n_rows: int) -> IntArray:
     """Numbers of rows whose count is a multiple of 8: all rows, and the last one repeated.
@@ -41,7 +43,13 @@ def product_by_rows(rows: FloatArray, matrix: FloatArray) -> FloatArray:
     array of shape (n, m)
     """
     n = len(rows)
-    if n % BLOCK_ROWS == 0:
-        product: FloatArray = rows @ matrix
-        return product
-    return np.asarray((rows[rows_of_full_blocks(n)] @ matrix)[:n])
+    product = np.empty((n, matrix.shape[1]))
+    # Always the same number of rows: for others BLAS may choose another order of additions.
+    block = np.zeros((PRODUCT_ROWS, rows.shape[1]))
+    for start in range(0, n, PRODUCT_ROWS):
+        part = rows[start : start + PRODUCT_ROWS]
+        if len(part) < PRODUCT_ROWS:
+            block[: len(part)] = part
+            part = block
+        product[start : start + PRODUCT_ROWS] = (part @ matrix)[: n - start]
+    return product

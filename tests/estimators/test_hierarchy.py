@@ -136,6 +136,8 @@ def test_it_is_saved(tmp_path):
         ({"hierarchy": ["dog"]}, KindError, "must be a mapping from labels to their parents"),
         ({"hierarchy": {"a": "b", "b": "a"}}, DataError, "an ancestor of itself"),
         ({"hierarchy": {"a": "a"}}, DataError, "an ancestor of itself"),
+        ({"hierarchy": {"puddle": "dog"}}, DataError, "its keys are such as 'puddle', the labels"),
+        ({"hierarchy": {"a": "b"}, "y": np.eye(4)[KIND]}, DataError, "the columns of y such as 0"),
         ({"hierarchy": {0: 7}, "y": np.eye(4)[KIND]}, DataError, "7, which is no column of y"),
         ({"scores": "softmax", "rule": Margin()}, ParameterError, 'got scores="softmax"'),
         ({"y": KIND}, ParameterError, "got a plain 1-d y"),
@@ -144,3 +146,41 @@ def test_it_is_saved(tmp_path):
 def test_what_cannot_work_is_refused(parameters, error, message):
     with pytest.raises(error, match=message):
         fitted(**parameters)
+
+
+def test_true_sets_are_closed_before_they_are_compared():
+    model = fitted()
+    assert model.score(X, SETS) == model.score(X, [closed(labels) for labels in SETS]) > 0.9
+    y = np.column_stack([KIND == 0, KIND == 1, KIND < 2]).astype(float)
+    y[KIND == 0, 2] = np.nan
+    of_columns = fitted(Threshold("tuned"), {0: 2, 1: 2}, y)
+    assert of_columns.n_unknown_ == 0
+    assert of_columns.score(X, y) > 0.8
+
+
+@pytest.mark.parametrize("conditional", [False, True])
+def test_what_else_includes_what_known_labels_imply(conditional):
+    model = fitted(conditional=conditional)
+    others = model.complete(X[:20], [{"poodle"}] * 20)
+    assert all(answer | {"poodle"} == closed(answer | {"poodle"}) for answer in others)
+
+
+def test_unknown_entries_and_a_hierarchy():
+    y = np.column_stack([KIND == 0, KIND == 1, KIND < 2, KIND == 3]).astype(float)
+    y[np.random.default_rng(1).random(y.shape) < 0.2] = np.nan
+    model = fitted(None, {0: 2, 1: 2}, y, estimator=None)
+    answer = model.predict(X)
+    assert (answer[:, 2] >= answer[:, :2].max(axis=1)).all()
+    assert model.score(X, y) > 0.8
+
+
+@pytest.mark.parametrize("nothing", [None, np.nan])
+def test_a_missing_parent_is_none(nothing):
+    model = fitted(hierarchy={"poodle": "dog", "dog": nothing, "cat": nothing})
+    assert set(model.classes_) == {*LEAVES, "dog"}
+
+
+def test_labels_that_are_tuples():
+    y = [{(1, "a")} if k else {(2, "b")} for k in KIND % 2]
+    model = fitted(hierarchy={(1, "a"): (1, "b"), (2, "b"): [(0,), (1, "b")]}, y=y)
+    assert set(model.classes_) == {(0,), (1, "a"), (1, "b"), (2, "b")}

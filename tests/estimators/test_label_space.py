@@ -120,7 +120,30 @@ def test_labels_that_are_joined_to_texts_are_asked_about(separator):
 
 
 @pytest.mark.parametrize(
-    "y", [["Lee, Ann", "Ray, Bo", "Kim, Cy"], ["0|0", "0|1", "1|1"], ["1,5", "2,5", "none"]]
+    "y",
+    [
+        ["Lee, Ann", "Ray, Bo", "Kim, Cy"],
+        ["0|0", "0|1", "1|1"],
+        ["1,5", "2,5", "none"],
+        [
+            f"{city}, {city[0]}"
+            for city in (["Rome", "Oslo", "Bern", "Paris", "Lyon", "Bonn", "Kiel", "Riga", "Pisa"])
+        ]
+        + ["Berlin, B"],
+    ],
 )
 def test_classes_may_have_commas(y):
     assert LabelSpace.read(y)[0].kind == "classes"
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        ["law,music", "law", "music", "math,law"],
+        ["car", "car, fast", "car, fast, red", "red"],
+        ["['car']", "['car', 'red']", "[]"],
+    ],
+)
+def test_few_joined_labels_are_asked_about_too(y):
+    with pytest.raises(DataError, match=r"y holds texts such as .* pass sets"):
+        LabelSpace.read(y * 5)

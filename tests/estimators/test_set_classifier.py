@@ -275,3 +275,18 @@ def test_score_counts_labels_never_seen_in_training_as_missed():
 def test_verbose_says_nothing_without_a_terminal(capsys):
     clone(FITTED).set_params(verbose=True).fit(X, SETS)
     assert capsys.readouterr() == ("", "")
+
+
+def test_labels_that_all_samples_have():
+    model = SetClassifier(random_state=0, verbose=False).fit(X, np.ones((len(X), 3), dtype=int))
+    assert (model.predict(X[:2]) == 1).all()
+
+
+@pytest.mark.parametrize("n_rows", [300, 1500])
+def test_scores_do_not_depend_on_the_batch(n_rows):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(n_rows, 4))
+    model = SetClassifier(rule=Threshold(0.5), random_state=0).fit(rows, rows[:, :3] > 0)
+    together = model.predict_proba(rows)
+    assert (together[:20] == model.predict_proba(rows[:20])).all()
+    assert (together[7:8] == model.predict_proba(rows[7:8])).all()

@@ -4,12 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from setlearn import SetClassifier, load, save
-from setlearn.errors import DataError, SetlearnError
+from setlearn.errors import DataError, KindError, SetlearnError
 from setlearn.features import TableFeatures, as_rows
 from setlearn.files import Row
 from setlearn.records import reading_x, record_model_for
@@ -152,3 +153,37 @@ def test_whole_sets_of_a_table_are_known_to_rules(table):
 def test_a_learner_for_numbers_says_what_to_put_before_it():
     with pytest.raises(DataError, match=r"LogisticRegression could not .*TableFeatures\(\)"):
         SetClassifier(LogisticRegression(), Threshold(0.5)).fit(TEXTS, TAGS)
+
+
+def test_trees_read_the_numbers_beside_a_short_text():
+    """Sets that depend on a cut through numbers are learned as well as without the text."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "size": rng.uniform(size=200),
+            "age": rng.uniform(size=200),
+            "note": rng.choice(["good as new", "some scratches here", "needs work soon"], 200),
+            "seller": [f"shop in street {k % 17} of town {k % 23}" for k in range(200)],
+        }
+    )
+    sets = [
+        {name for name, is_in in zip("ab", (s > 0.5, (s > 0.3) != (a > 0.6)), strict=True) if is_in}
+        for s, a in zip(table["size"], table["age"], strict=True)
+    ]
+    model = SetClassifier(random_state=0).fit(table[:150], sets[:150])
+    assert model.scorer_.model_.forest_ is not None
+    assert model.score(table[150:], sets[150:]) > 0.65
+
+
+def test_the_features_of_texts_go_into_trees_of_scikit_learn():
+    texts = [f"word{k % 5} number{k % 3}" for k in range(60)]
+    sets = [{k % 5} for k in range(60)]
+    learner = make_pipeline(TableFeatures(), ExtraTreesClassifier(10, random_state=0))
+    assert SetClassifier(learner, Threshold(0.5)).fit(texts, sets).score(texts, sets) > 0.9
+
+
+def test_the_odd_one_among_texts_is_named():
+    model = SetClassifier(rule=Threshold(0.5), random_state=0)
+    model.fit(["red car", "blue boat"] * 4, [{"car"}, {"boat"}] * 4)
+    with pytest.raises(KindError, match="sample 1 of X is 3; others are texts"):
+        model.predict(["red car", 3])

@@ -225,3 +225,9 @@ def test_empty_flags_are_counted_in_a_note():
     assert notes[-1] == "2 empty cell(s) in these columns: taken for 0 (absent)"
     assert reader.read(rows[1]) == {"sea"}
     assert "empty" not in guess_targets(rows[:1], ["sun", "sea"])[1][-1]
+
+
+def test_a_cell_with_the_word_nan_is_an_empty_set():
+    reader = TargetReader(("tags",), ";", "labels")
+    assert reader.elements("nan", "cell") == reader.elements(" NaN ", "cell") == frozenset()
+    assert reader.elements("nan;bread", "cell") == {"nan", "bread"}

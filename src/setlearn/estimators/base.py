@@ -249,6 +249,10 @@ class SetPredictor(ABC):
         Elements are spelled as predictions spell them.
         """
 
+    def as_true_sets(self, sets: Any) -> list[frozenset[Hashable]]:
+        """True sets as predictions are compared with them: by default as `as_elements` does."""
+        return self.as_elements(sets)
+
     @abstractmethod
     def input_layout(self) -> InputLayout:
         """What the fitted predictor reads."""
@@ -278,7 +282,7 @@ class SetPredictor(ABC):
         float
             From 0 to 1.
         """
-        return mean_f1(self.as_elements(y), self.predict_sets(X))
+        return mean_f1(self.as_true_sets(y), self.predict_sets(X))
 
 
 class RuleHolder(SetPredictor):

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from setlearn.errors import DataError, KindError
 from setlearn.estimators.label_space import LabelSpace, as_label_array
+from setlearn.missing_values import is_missing
 from setlearn.nodes import Nodes
 from setlearn.ordering import canonical_rank
 from setlearn.savable import savable
@@ -28,8 +29,8 @@ def parents_of(hierarchy: Any) -> dict[Hashable, frozenset[Hashable]]:
     Parameters
     ----------
     hierarchy : mapping
-        From each label to its parent or, as a set, list or tuple, to several parents. A label
-        that is itself a tuple is written as ``[label]``.
+        From each label to its parent or, as a set, list or tuple, to several parents. Missing
+        values (None, NaN) stand for no parent. Among labels that are tuples, a tuple is one parent.
 
     Returns
     -------
@@ -53,13 +54,21 @@ def parents_of(hierarchy: Any) -> dict[Hashable, frozenset[Hashable]]:
             f"hierarchy must be a mapping from labels to their parents, got {hierarchy!r}; pass "
             'for instance {"poodle": "dog", "dog": "animal"}'
         )
-    parents = {
-        label: frozenset(parent if isinstance(parent, set | frozenset | list | tuple) else [parent])
-        for label, parent in hierarchy.items()
-    }
+    parents = {label: _parents(label, given) for label, given in hierarchy.items()}
     for label in parents:
         _ancestors(label, parents)  # to find cycles
     return parents
+
+
+def _parents(label: Hashable, given: Any) -> frozenset[Hashable]:
+    """What a hierarchy gives as the parents of a label; None and NaN stand for no parent."""
+    # Among labels that are tuples, a tuple is one of them.
+    several = (set, frozenset, list) if isinstance(label, tuple) else (set, frozenset, list, tuple)
+    return frozenset(
+        parent
+        for parent in (given if isinstance(given, several) else [given])
+        if not is_missing(parent)
+    )
 
 
 def _ancestors(
@@ -112,9 +121,10 @@ class Hierarchy:
         Raises
         ------
         DataError
-            If an ancestor is no column of an indicator.
+            If an ancestor is no column of an indicator, or no label of the targets has a parent.
         """
         parents = parents_of(hierarchy)
+        _check_names(parents, space)
         space, targets = _with_ancestors(parents, space, targets)
         labels = space.classes.tolist()
         column = {label: k for k, label in enumerate(labels)}
@@ -126,7 +136,7 @@ class Hierarchy:
         rows, columns = np.array(pairs).T
         shape = (len(labels), len(labels))
         read = cls(sparse.csr_array((np.ones(len(pairs), bool), (rows, columns)), shape=shape))
-        return read, space, read._closed_targets(targets)
+        return read, space, read.closed_targets(targets)
 
     def closed(self, kept: sparse.csr_array) -> sparse.csr_array:
         """Sets (n, labels) with the ancestors of all their labels."""
@@ -147,17 +157,22 @@ class Hierarchy:
         Nodes
         """
         scores = nodes.probabilities
-        raised, lowered = scores.copy(), scores.copy()
+        # What is not available says nothing about others.
+        low, high = nodes.masked(scores, -np.inf), nodes.masked(scores, np.inf)
+        raised, lowered = low.copy(), high.copy()
         indptr, indices = self.implied.indptr, self.implied.indices
         for label in range(len(indptr) - 1):
             for ancestor in indices[indptr[label] : indptr[label + 1]].tolist():
-                np.maximum(raised[:, ancestor], scores[:, label], out=raised[:, ancestor])
-                np.minimum(lowered[:, label], scores[:, ancestor], out=lowered[:, label])
+                np.maximum(raised[:, ancestor], low[:, label], out=raised[:, ancestor])
+                np.minimum(lowered[:, label], high[:, ancestor], out=lowered[:, label])
+        if nodes.available is not None:
+            raised, lowered = (np.where(nodes.available, part, 0.0) for part in (raised, lowered))
         depth = np.diff(indptr) - 1
         middle = (raised + lowered) / 2 * (1 - STEP) ** depth
         return replace(nodes, probabilities=middle.astype(scores.dtype))
 
-    def _closed_targets(self, targets: LabelTargets) -> LabelTargets:
+    def closed_targets(self, targets: LabelTargets) -> LabelTargets:
+        """Targets with the ancestors of all labels; an entry that follows from others is known."""
         right = self.closed(targets.right)
         if targets.unknown is None:
             return replace(targets, right=right)
@@ -167,6 +182,17 @@ class Hierarchy:
         unknown = sparse.csr_array(targets.unknown > (right + sparse.csr_array(excluded)))
         unknown.eliminate_zeros()
         return LabelTargets(right, unknown if unknown.nnz else None)
+
+
+def _check_names(parents: Mapping[Hashable, frozenset[Hashable]], space: LabelSpace) -> None:
+    labels = space.classes.tolist()
+    if parents and not any(label in parents for label in labels):
+        what = "columns" if space.has_columns else "labels"
+        raise DataError(
+            f"no label of y has a parent in the hierarchy: its keys are such as "
+            f"{next(iter(parents))!r}, the {what} of y such as {labels[0]!r}; use the names of the "
+            "labels as keys"
+        )
 
 
 def _with_ancestors(

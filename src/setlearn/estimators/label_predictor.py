@@ -105,8 +105,9 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
         check_unknown(unknown)
         given = self.space_.encode(known, unknown)
         check_same_length(_num_samples(X), given.shape[0], "known")
-        kept = self._kept(self._score(X, self._implied(given).toarray()))
-        others = sparse.csr_array(kept > given)
+        implied = self._implied(given)
+        kept = self._kept(self._score(X, implied.toarray()))
+        others = sparse.csr_array((kept + implied) > given)
         # One class per sample is no set, but there may be any number of other classes.
         answer = self.space_.answer_sets if self.space_.one_per_sample else self.space_.answer
         return answer(others)
@@ -164,6 +165,8 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
         if self.space_.one_per_sample:
             return float(ClassifierMixin.score(self, X, y, sample_weight=sample_weight))
         y = self.space_.in_own_kind(y)
+        if self.hierarchy_ is not None:
+            y = self._closed(y)
         return mean_f1(y, self.predict(X), sample_weight=sample_weight)
 
     def facts(self) -> dict[str, Any]:
@@ -185,6 +188,27 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
     def as_elements(self, sets: Any) -> list[frozenset[Hashable]]:
         self._check_fitted()
         return self.space_.by_spelling(sets)
+
+    def _closed(self, y: Any) -> Any:
+        """True sets or an indicator with the ancestors of all labels; unknown entries are NaN."""
+        assert self.hierarchy_ is not None
+        if not self.space_.has_columns:
+            return self.as_true_sets(y)
+        targets = self.hierarchy_.closed_targets(self.space_.targets(y))
+        closed = targets.right.toarray().astype(float)
+        if targets.unknown is not None:
+            closed[targets.unknown.toarray()] = np.nan
+        return closed
+
+    def as_true_sets(self, sets: Any) -> list[frozenset[Hashable]]:
+        """As `as_elements`, with the ancestors of all labels if there is a hierarchy."""
+        elements = self.as_elements(sets)
+        if self.hierarchy_ is None:
+            return elements
+        labels = set(self.classes_.tolist())
+        seen = self.space_.encode([labels & each for each in elements], "error")
+        closed = self.space_.answer_sets(self._implied(seen))
+        return [each | more for each, more in zip(elements, closed, strict=True)]
 
     def _kept(self, nodes: Nodes) -> sparse.csr_array:
         """The kept labels, (n, labels); may include known labels; computed in dense chunks."""

@@ -36,6 +36,9 @@ SEPARATORS = (";", "|", ",")
 MANY_CLASSES = 10
 """Fewer classes may well consist of parts that recur, as "0|0" and "0|1" do."""
 
+SHARE_RECURRING = 0.4
+"""In "Rome, Italy" and the like, a small share of the parts occur in several classes."""
+
 Kind: TypeAlias = Literal["classes", "sets", "indicator", "sparse"]
 
 
@@ -258,16 +261,32 @@ def _refuse_joined_labels(classes: NDArray[Any]) -> None:
     """Raise if classes are texts that rather look like several labels each, such as "sun;sea"."""
     if classes.dtype.kind not in "UO":
         return
+    lists = [text for text in classes.tolist() if text.startswith("[") and text.endswith("]")]
+    if 2 * len(lists) >= len(classes):
+        raise DataError(
+            f"y holds texts such as {lists[0]!r}, which look like lists that were written into a "
+            "file; pass sets, such as [set(ast.literal_eval(text)) for text in y]"
+        )
     for separator in SEPARATORS:
         joined = [text for text in classes.tolist() if separator in text]
-        parts = {part.strip() for text in classes.tolist() for part in text.split(separator)}
-        if len(classes) >= MANY_CLASSES and 2 * len(joined) >= len(classes) > len(parts):
+        if 2 * len(joined) >= len(classes) and _recur(classes.tolist(), separator):
             raise DataError(
                 f"y holds texts such as {joined[0]!r}, which look like several labels with "
                 f"{separator!r} between them; pass sets, such as "
                 f"[set(text.split({separator!r})) for text in y], or, if they are single classes, "
                 f"write them without {separator!r}"
             )
+
+
+def _recur(texts: list[str], separator: str) -> bool:
+    """Whether the parts of texts recur as labels do: alone, or in most of them."""
+    parts = [{part.strip() for part in text.split(separator)} for text in texts]
+    counts = Counter(part for each in parts for part in each)
+    also_joined = [text for text in texts if separator not in text and counts[text.strip()] > 1]
+    if len(counts) < len(texts) and also_joined:
+        return True
+    n_recurring = sum(count > 1 for count in counts.values())
+    return len(texts) >= MANY_CLASSES and n_recurring >= SHARE_RECURRING * len(counts)
 
 
 def _check_one_kind(Y: Any) -> None:

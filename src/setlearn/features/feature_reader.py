@@ -19,15 +19,19 @@ __all__ = ["FeatureReader"]
 SPARSE_KINDS = ("text", "bag", "tokens")
 """Kinds with so many features that the matrix must be sparse."""
 
+MOST_DENSE_FEATURES, MOST_DENSE_ENTRIES = 2000, 20_000_000
+"""A matrix that also has numbers or categories stays dense up to this size: trees read it, too."""
+
 
 @savable()
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureReader:
     """Reads records as a matrix with one block of features per column.
 
-    The matrix is dense, with unscaled numbers, unless a column is a text, a bag or a list of
-    tokens. Learners compare sparse rows by their angle and do not scale them, so in a sparse
-    matrix with several columns each block is scaled.
+    The matrix is dense, with unscaled numbers, unless all columns are texts, bags or lists of
+    tokens, or it would have more than 2000 features or 20 million entries. Learners compare sparse
+    rows by their angle and do not scale them, so in a sparse matrix with several columns each
+    block is scaled.
 
     Examples
     --------
@@ -39,6 +43,7 @@ class FeatureReader:
     """
 
     encoders: tuple[Encoder, ...]
+    is_dense: bool = False
 
     @classmethod
     def fit(
@@ -62,7 +67,11 @@ class FeatureReader:
         -------
         FeatureReader
         """
-        return cls(tuple(fit_encoder(rows, column, text or {}) for column in columns))
+        encoders = tuple(fit_encoder(rows, column, text or {}) for column in columns)
+        kinds = {column.kind in SPARSE_KINDS for column in columns}
+        n_features = sum(len(encoder.names()) for encoder in encoders)
+        small = n_features <= MOST_DENSE_FEATURES and len(rows) * n_features <= MOST_DENSE_ENTRIES
+        return cls(encoders, kinds == {False} or (kinds == {False, True} and small))
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -72,10 +81,15 @@ class FeatureReader:
     def read(self, rows: Sequence[Row]) -> FloatArray | sparse.csr_array:
         """Return the features of each row."""
         blocks = [encoder.encode(encoder.column.cells(rows)) for encoder in self.encoders]
-        if not any(column.kind in SPARSE_KINDS for column in self.columns):
+        # Models that were saved before 0.2 say it only by the kinds of their columns.
+        if self.is_dense or not any(column.kind in SPARSE_KINDS for column in self.columns):
             return np.hstack(
                 [b.toarray() if isinstance(b, sparse.csr_array) else b for b in blocks]
             )
         if len(blocks) > 1:
             blocks = [e.scale(b) for e, b in zip(self.encoders, blocks, strict=True)]
-        return sparse.csr_array(sparse.hstack(blocks, format="csr"))
+        features = sparse.csr_array(sparse.hstack(blocks, format="csr"))
+        if features.nnz <= np.iinfo(np.int32).max:  # trees of scikit-learn take no larger indices
+            features.indices = features.indices.astype(np.int32, copy=False)
+            features.indptr = features.indptr.astype(np.int32, copy=False)
+        return features

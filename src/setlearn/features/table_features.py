@@ -209,14 +209,26 @@ def _rows_of(X: Any, columns: Sequence[Column] = ()) -> list[Row]:
         return as_rows(X.to_dicts() if hasattr(X, "to_dicts") else X, columns)
     if _holds_texts(X):
         return as_rows(list(X), columns or [Column(TEXT_COLUMN, "text")])
+    _check_records(X)
     return as_rows([_record(x) for x in X], columns)
 
 
 def _record(x: Any) -> Any:
     """A row of a list as a record, by the numbers of its values if they have no names."""
-    if not isinstance(x, Mapping | list | tuple | np.ndarray):
-        raise KindError(f"X holds the sample {x!r:.60}; pass a text, a dict or a list per sample")
     return x if isinstance(x, Mapping) else dict(enumerate(x))
+
+
+def _check_records(X: Any) -> None:
+    """Raise if some sample is no record; among texts, the first one that is none is named."""
+    holds_texts = any(isinstance(x, str) for x in X)
+    usual = str if holds_texts else Mapping | list | tuple | np.ndarray
+    for row, x in enumerate(X):
+        if not isinstance(x, usual) and not (holds_texts and is_missing(x)):
+            problem = "; others are texts" if holds_texts else ""
+            raise KindError(
+                f"sample {row} of X is {x!r:.60}{problem}; pass a text for each sample, or a dict "
+                "or a list for each"
+            )
 
 
 def _holds_texts(X: Any) -> bool:

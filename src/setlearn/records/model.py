@@ -173,6 +173,9 @@ class RecordModel(SetPredictor):
     def as_elements(self, sets: Any) -> list[frozenset[Hashable]]:
         return self.model.as_elements(sets)
 
+    def as_true_sets(self, sets: Any) -> list[frozenset[Hashable]]:
+        return self.model.as_true_sets(sets)
+
     def input_layout(self) -> InputLayout:
         """Return what the model reads from a record: the names of the columns."""
         layout = self.model.input_layout()
@@ -197,7 +200,7 @@ class RecordModel(SetPredictor):
     def true_sets(self, records: Any) -> list[frozenset[Hashable]]:
         """Read the sets of records, with elements spelled as in predictions."""
         rows = self._rows(records)
-        return self.as_elements([self.targets.read(row) for row in rows])
+        return self.as_true_sets([self.targets.read(row) for row in rows])
 
     def known_sets(self, records: Any, column: str) -> list[frozenset[Hashable]]:
         """Read known elements from a column that is written like the targets.

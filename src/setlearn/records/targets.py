@@ -114,7 +114,7 @@ class TargetReader:
         >>> sorted(reader.elements('["one; two", "three"]', "known"))
         ['one; two', 'three']
         """
-        if is_missing(value):
+        if is_missing(value) or _is_written_nan(value):
             return frozenset()
         if isinstance(value, str):
             written = written_list(value, where)
@@ -216,6 +216,11 @@ def as_flag(value: object) -> bool | None:
     if number in (0, 1):
         return number == 1
     return FLAGS.get(value.strip().lower()) if isinstance(value, str) else None
+
+
+def _is_written_nan(value: object) -> bool:
+    """Whether a cell holds what pandas may write for a missing value, and nothing else."""
+    return isinstance(value, str) and value.strip() in ("nan", "NaN")
 
 
 def _value(row: Row, name: str) -> Any:

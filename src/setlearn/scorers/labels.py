@@ -189,7 +189,7 @@ class MarginalScorer(LabelScorer):
     ) -> Nodes | None:
         """Fit a learner with a method ``fit_held_out``, such as `SetMixture`."""
         parts = self._parts(targets)
-        if not hasattr(self.estimator, "fit_held_out"):
+        if not parts or not hasattr(self.estimator, "fit_held_out"):
             return None
         models = [(part, clone(self.estimator)) for part in parts]
         answers = []
