@@ -130,7 +130,8 @@ BAD_Y = {
     "scores": (X, DataError, "only 0 and 1, but Y holds 0.*; threshold scores first, or pass sets"),
     "counts": (2 * Y, DataError, "only 0 and 1, but Y holds 2; threshold"),
     "sparse counts": (sparse.csr_array(2 * Y), DataError, "only 0 and 1, but Y holds 2; thr"),
-    "nan in a matrix": (np.where(Y, np.nan, 0), DataError, "only 0 and 1, but Y holds nan"),
+    "nothing known but zeros": (np.where(Y, np.nan, 0), DataError, "every set in Y is empty"),
+    "infinity": (np.where(Y, np.inf, 0), DataError, "only 0 and 1, but Y holds inf"),
     "a cube": (Y[None], DataError, r"Y has 3 dimension\(s\)"),
 }
 

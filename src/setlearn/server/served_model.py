@@ -205,11 +205,13 @@ class ServedModel:
     def _under_margin(self, lam: float, rho: float) -> RecordModel:
         """The model under a margin with these λ and ρ.
 
-        If its own rule has a λ and a ρ, everything else that the rule has learned stays.
+        If its own rule has a λ and a ρ, everything else that the rule has learned stays, but for
+        the floor of `Margin`: who sets λ wants to see what it keeps, as in the paper.
         """
         rule: Rule = self.model.rule_
         if {"lam", "rho"}.issubset(rule.adjustable):
-            rule = rule.adjusted(lam=lam, rho=rho)
+            no_floor = {"choice_floor": 0.0} if "choice_floor" in rule.adjustable else {}
+            rule = rule.adjusted(lam=lam, rho=rho, **no_floor)
         else:
             rule = Margin(lam, rho=rho, min_size=1)
         return self.model.with_rule(rule)
