@@ -58,8 +58,7 @@ class RidgeLabels(ABC):
         -------
         self
         """
-        decisions = self._fit_decisions(X, Y, weight)
-        self.platt_ = Platt.fit(decisions, Y, weight)
+        self._fit_decisions(X, Y, weight)
         return self
 
     def fit_held_out(self, X: Any, Y: BoolArray, weight: FloatArray, rows: IntArray) -> FloatArray:
@@ -79,7 +78,6 @@ class RidgeLabels(ABC):
         array of shape (rows, labels)
         """
         decisions = self._fit_decisions(X, Y, weight)
-        self.platt_ = Platt.fit(decisions, Y, weight)
         return cross_fitted(decisions[rows], Y[rows], weight[rows])
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -90,7 +88,7 @@ class RidgeLabels(ABC):
         return probabilities
 
     def _fit_decisions(self, X: Any, Y: BoolArray, weight: FloatArray) -> FloatArray:
-        """Fit all but the calibration, and return the decision values of left-out rows."""
+        """Fit and calibrate, and return the decision values of left-out rows, (n, labels)."""
         targets = _targets(Y)
         self.mean_ = np.average(targets, weights=weight, axis=0)
         similarity = Cosine().fit(X) if sparse.issparse(X) else CityBlock().fit(X)
@@ -99,8 +97,10 @@ class RidgeLabels(ABC):
         rows = np.linspace(0, n - 1, min(n, ROWS_TO_CHOOSE_ON)).astype(np.intp)
         self.width_, self.ridge_ = _best_setting(similarity.rows(rows), Y[rows], weight[rows])
         # As if all weights had a mean of 1: what matters is how they compare.
-        weight = weight / weight.mean()
-        return self._solve(X, similarity, targets - self.mean_, weight) + self.mean_
+        relative = weight / weight.mean()
+        decisions = self._solve(X, similarity, targets - self.mean_, relative) + self.mean_
+        self.platt_ = Platt.fit(decisions, Y, weight)
+        return decisions
 
     @abstractmethod
     def _solve(
