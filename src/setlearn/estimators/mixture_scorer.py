@@ -14,12 +14,12 @@ from sklearn.utils import _safe_indexing
 from setlearn.copied_tokens import stand_ins_of
 from setlearn.estimators.candidate_lists import probable_sequences
 from setlearn.generate import MOST_SCORES, Bounds, Generated
+from setlearn.learners.log_odds_pool import LogOddsPool, useful_pool
 from setlearn.nodes import BoolArray, ExampleSets, FloatArray, IntArray, Step
 from setlearn.rules.finished_sequences import LEAST_FOLLOWED, LEAST_OF_FINISHED
 from setlearn.savable import savable
 from setlearn.scorers.base import MOST_IN_A_BATCH, TokenScorer
 from setlearn.scorers.candidates import Candidate, CandidateTrees, Listing
-from setlearn.scorers.log_odds_pool import LogOddsPool, useful_pool
 from setlearn.trie import END, Sequences, Trie
 from setlearn.vocabulary import Vocabulary
 

@@ -37,7 +37,8 @@ class LinearLabels:
         ----------
         X : sparse matrix of shape (n, features)
         Y : array of bool of shape (n, labels)
-        weight : array of shape (n,)
+        weight : array of shape (n, 1) or (n, labels)
+            0 for entries that are unknown.
 
         Returns
         -------
@@ -50,12 +51,14 @@ class LinearLabels:
         model = LogisticRegression(C=10.0, solver="liblinear", dual=True, tol=1e-2, random_state=0)
         columns = []
         with progress("fitting labels", Y.shape[1]) as advance:
-            for right in Y.T:
-                if right.all() or not right.any():
-                    intercept = CERTAIN if right.all() else -CERTAIN
+            for right, counts in zip(Y.T, np.broadcast_to(weight, Y.shape).T, strict=True):
+                known = counts > 0
+                if right[known].all() or not right[known].any():
+                    intercept = CERTAIN if right[known].any() else -CERTAIN
                     column = np.append(np.zeros(X.shape[1]), intercept)
                 else:
-                    model.fit(rows, right, sample_weight=weight / weight.mean())
+                    relative = counts[known] / counts[known].mean()
+                    model.fit(rows[known], right[known], sample_weight=relative)
                     large = np.abs(model.coef_[0]) >= SMALLEST_COEFFICIENT
                     column = np.append(np.where(large, model.coef_[0], 0.0), model.intercept_)
                 columns.append(sparse.csc_array(column[:, None].astype(np.float32)))
@@ -70,7 +73,8 @@ class LinearLabels:
         ----------
         X : sparse matrix of shape (n, features)
         Y : array of bool of shape (n, labels)
-        weight : array of shape (n,)
+        weight : array of shape (n, 1) or (n, labels)
+            0 for entries that are unknown.
         rows : array of int
             The rows to answer for. Models are fitted on the others.
 

@@ -44,7 +44,8 @@ class Platt:
         ----------
         decisions : array of shape (n, labels)
         Y : array of bool of shape (n, labels)
-        weight : array of shape (n,)
+        weight : array of shape (n, 1) or (n, labels)
+            0 for entries that are unknown.
 
         Returns
         -------
@@ -52,27 +53,27 @@ class Platt:
         """
         n, n_labels = Y.shape
         size = max(1, BLOCK_ENTRIES // n)
-        blocks = [
-            cls._fit_block(decisions[:, k : k + size], Y[:, k : k + size], weight / weight.mean())
-            for k in range(0, n_labels, size)
-        ]
+        weights = np.broadcast_to(weight / weight[weight > 0].mean(), Y.shape)
+        labels = [slice(k, k + size) for k in range(0, n_labels, size)]
+        blocks = [cls._fit_block(decisions[:, k], Y[:, k], weights[:, k]) for k in labels]
         slope, intercept = np.concatenate([np.empty((2, 0)), *blocks], axis=1)
         return cls(slope, intercept)
 
     @staticmethod
     def _fit_block(decisions: FloatArray, Y: BoolArray, weight: FloatArray) -> FloatArray:
         """Slopes and intercepts (2, labels) of some labels."""
-        right = weight @ Y
-        wrong = weight.sum() - right
+        right, total = np.einsum("nl,nl->l", weight, Y), weight.sum(axis=0)
+        wrong = total - right
         target = np.where(Y, (right + 1) / (right + 2), 1 / (wrong + 2)).T  # (labels, n)
-        centre = np.average(decisions, weights=weight, axis=0)
+        some = np.maximum(total, 1e-12)  # a part of the rows may have no known entry
+        centre = np.einsum("nl,nl->l", weight, decisions) / some
         centred = (decisions - centre).T
-        unit = np.sqrt(centred**2 @ weight / weight.sum())
+        unit = np.sqrt(np.einsum("ln,nl->l", centred**2, weight) / some)
         unit = np.where(unit > 0, unit, 1.0)
         slope, intercept = _logistic_curves(
             centred / unit[:, None],
             target,
-            weight,
+            np.ascontiguousarray(weight.T),
             start=np.log((right + 1) / (wrong + 1)),
             steepest=STEEPEST * unit,
         )
@@ -91,7 +92,8 @@ def cross_fitted(decisions: FloatArray, Y: BoolArray, weight: FloatArray) -> Flo
     ----------
     decisions : array of shape (n, labels)
     Y : array of bool of shape (n, labels)
-    weight : array of shape (n,)
+    weight : array of shape (n, 1) or (n, labels)
+        0 for entries that are unknown.
 
     Returns
     -------
@@ -118,7 +120,7 @@ def _logistic_curves(
     start: FloatArray,
     steepest: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Slopes and intercepts of one curve per row of ``inputs`` and ``target``, both (labels, n).
+    """Slopes and intercepts of one curve per row of inputs, target and weight, all (labels, n).
 
     Newton's method, for all curves together. A step after which the loss is larger is halved, and
     curves that are done are left out of the next step.
@@ -128,7 +130,7 @@ def _logistic_curves(
     active = np.arange(len(inputs))
     for _ in range(MOST_NEWTON_STEPS):
         logits = slope[active, None] * inputs + intercept[active, None]
-        loss = (np.logaddexp(0, logits) - target * logits) @ weight
+        loss = np.einsum("ln,ln->l", np.logaddexp(0, logits) - target * logits, weight)
         newton = _newton_step(expit(logits), inputs, target, weight, slope[active])
         # A slope that would leave its range stays at the bound, and the intercept moves alone.
         is_out = (slope[active] < newton[0]) | (slope[active] - newton[0] > steepest[active])
@@ -143,7 +145,8 @@ def _logistic_curves(
         goes_on = np.abs(move).max(axis=0) > SMALLEST_STEP
         if not goes_on.any():
             break
-        active, inputs, target = active[goes_on], inputs[goes_on], target[goes_on]
+        active = active[goes_on]
+        inputs, target, weight = inputs[goes_on], target[goes_on], weight[goes_on]
     return slope, intercept
 
 

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.lapack import dpotri
 
+from setlearn.learners.kernel_choice import (
+    ROUNDS_OF_FILLING,
+    CentredTargets,
+    KernelChoice,
+    solve_kernel,
+)
 from setlearn.learners.platt import Platt, cross_fitted
-from setlearn.learners.similarity import CityBlock, Cosine, Similarity, unit_rows
+from setlearn.learners.similarity import Similarity, unit_rows
 from setlearn.nodes import BoolArray, FloatArray, IntArray
 from setlearn.row_blocks import product_by_rows
 from setlearn.savable import savable
 
 __all__ = ["KernelLabels", "LandmarkLabels", "RidgeLabels", "SparseRidgeLabels"]
 
-ROWS_TO_CHOOSE_ON = 2000
 CHUNK_ENTRIES = 8_000_000
 LANDMARKS = 2000
 JITTER = 1e-6
@@ -44,23 +49,6 @@ class RidgeLabels(ABC):
     mean_: FloatArray
     platt_: Platt
 
-    def fit(self, X: Any, Y: BoolArray, weight: FloatArray) -> Self:
-        """Choose the width and the ridge, solve, and calibrate.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, features)
-        Y : array of bool of shape (n, labels)
-        weight : array of shape (n,)
-            All above 0.
-
-        Returns
-        -------
-        self
-        """
-        self._fit_decisions(X, Y, weight)
-        return self
-
     def fit_held_out(self, X: Any, Y: BoolArray, weight: FloatArray, rows: IntArray) -> FloatArray:
         """Fit, and return the probabilities that training rows have if they are left out.
 
@@ -68,8 +56,8 @@ class RidgeLabels(ABC):
         ----------
         X : array or sparse matrix of shape (n, features)
         Y : array of bool of shape (n, labels)
-        weight : array of shape (n,)
-            All above 0.
+        weight : array of shape (n, 1) or (n, labels)
+            0 for entries that are unknown.
         rows : array of int
             The training rows to answer for.
 
@@ -89,23 +77,14 @@ class RidgeLabels(ABC):
 
     def _fit_decisions(self, X: Any, Y: BoolArray, weight: FloatArray) -> FloatArray:
         """Fit and calibrate, and return the decision values of left-out rows, (n, labels)."""
-        targets = _targets(Y)
-        self.mean_ = np.average(targets, weights=weight, axis=0)
-        similarity = Cosine().fit(X) if sparse.issparse(X) else CityBlock().fit(X)
-        n = len(Y)
-        # Evenly spaced rows are as good as random ones here, and need no seed.
-        rows = np.linspace(0, n - 1, min(n, ROWS_TO_CHOOSE_ON)).astype(np.intp)
-        self.width_, self.ridge_ = _best_setting(similarity.rows(rows), Y[rows], weight[rows])
-        # As if all weights had a mean of 1: what matters is how they compare.
-        relative = weight / weight.mean()
-        decisions = self._solve(X, similarity, targets - self.mean_, relative) + self.mean_
+        choice, targets = KernelChoice.of(X, Y, weight), CentredTargets.of(Y, weight)
+        self.width_, self.ridge_, self.mean_ = choice.width, choice.ridge, targets.mean
+        decisions = self._solve(X, choice.similarity, targets) + self.mean_
         self.platt_ = Platt.fit(decisions, Y, weight)
         return decisions
 
     @abstractmethod
-    def _solve(
-        self, X: Any, similarity: Similarity, targets: FloatArray, weight: FloatArray
-    ) -> FloatArray:
+    def _solve(self, X: Any, similarity: Similarity, targets: CentredTargets) -> FloatArray:
         """Learn the coefficients; the decision values of left-out rows, (n, labels)."""
 
     @abstractmethod
@@ -126,12 +105,10 @@ class KernelLabels(RidgeLabels):
     grows with the cube of the number of rows, memory with its square.
     """
 
-    def _solve(
-        self, X: Any, similarity: Similarity, targets: FloatArray, weight: FloatArray
-    ) -> FloatArray:
+    def _solve(self, X: Any, similarity: Similarity, targets: CentredTargets) -> FloatArray:
         self.similarity_ = similarity
         kernel = similarity.kernel(similarity.compare(), self.width_)
-        self.dual_, left_out = _solve_kernel(kernel, targets, self.ridge_, weight)
+        self.dual_, left_out = solve_kernel(kernel, targets, self.ridge_)
         return left_out
 
     def _decisions(self, X: Any) -> FloatArray:
@@ -156,28 +133,42 @@ class PrimalRidge(RidgeLabels):
     def _features(self, X: Any) -> Any:
         """The features of rows, (n, features)."""
 
-    def _solve_primal(
-        self, X: Any, penalty: FloatArray, targets: FloatArray, weight: FloatArray
-    ) -> FloatArray:
+    def _solve_primal(self, X: Any, penalty: FloatArray, targets: CentredTargets) -> FloatArray:
         """Learn the coefficients. ``penalty`` is the matrix that the ridge multiplies."""
+        values, weight = targets.values, targets.weight
         system = self.ridge_ * penalty
-        product = np.zeros((len(penalty), targets.shape[1]))
-        for rows in _chunks(len(targets), len(penalty)):
+        product = np.zeros((len(penalty), values.shape[1]))
+        for rows in _chunks(len(values), len(penalty)):
             features = self._features(X[rows])
             system += self._products(features, weight[rows])
-            product += features.T @ (weight[rows, None] * targets[rows])
+            product += features.T @ (weight[rows, None] * values[rows])
         factor, _ = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
         self.coefficients_ = cho_solve((factor, True), product, check_finite=False)
+        if targets.unknown is not None:
+            values = self._fill(X, factor, targets)
         inverse, _ = dpotri(factor, lower=True, overwrite_c=True)
         inverse = np.tril(inverse) + np.tril(inverse, -1).T
-        left_out = np.empty(targets.shape)
-        for rows in _chunks(len(targets), len(penalty)):
+        left_out = np.empty(values.shape)
+        for rows in _chunks(len(values), len(penalty)):
             features = self._features(X[rows])
             influence = weight[rows] * self._norms(features, inverse)
             rest = np.maximum(1 - influence, CLOSEST_TO_ONE)[:, None]
             fitted = features @ self.coefficients_
-            left_out[rows] = targets[rows] - (targets[rows] - fitted) / rest
+            left_out[rows] = values[rows] - (values[rows] - fitted) / rest
         return left_out
+
+    def _fill(self, X: Any, factor: FloatArray, targets: CentredTargets) -> FloatArray:
+        """Replace unknown targets by fitted values, and fit again, until they hardly change."""
+        values, unknown = targets.values.copy(), targets.unknown
+        assert unknown is not None
+        for _ in range(ROUNDS_OF_FILLING):
+            product = np.zeros(self.coefficients_.shape)
+            for rows in _chunks(len(values), len(product)):
+                features = self._features(X[rows])
+                values[rows] = np.where(unknown[rows], features @ self.coefficients_, values[rows])
+                product += features.T @ (targets.weight[rows, None] * values[rows])
+            self.coefficients_ = cho_solve((factor, True), product, check_finite=False)
+        return values
 
     def _products(self, features: Any, weight: FloatArray) -> FloatArray:
         """The weighted sum over rows of the products of all pairs of features."""
@@ -201,15 +192,13 @@ class LandmarkLabels(PrimalRidge):
     For dense rows that are too many for `KernelLabels`.
     """
 
-    def _solve(
-        self, X: Any, similarity: Similarity, targets: FloatArray, weight: FloatArray
-    ) -> FloatArray:
-        n = len(targets)
+    def _solve(self, X: Any, similarity: Similarity, targets: CentredTargets) -> FloatArray:
+        n = len(targets.values)
         chosen = np.linspace(0, n - 1, min(n, LANDMARKS)).astype(np.intp)
         self.similarity_ = similarity.rows(chosen)
         penalty = self.similarity_.kernel(self.similarity_.compare(), self.width_)
         penalty[np.diag_indices_from(penalty)] += JITTER
-        return self._solve_primal(X, penalty, targets, weight)
+        return self._solve_primal(X, penalty, targets)
 
     def _features(self, X: Any) -> FloatArray:
         return self.similarity_.kernel(self.similarity_.compare(X), self.width_)
@@ -225,10 +214,8 @@ class SparseRidgeLabels(PrimalRidge):
     It answers as `KernelLabels` does, whose kernel for sparse rows is the cosine.
     """
 
-    def _solve(
-        self, X: Any, similarity: Similarity, targets: FloatArray, weight: FloatArray
-    ) -> FloatArray:
-        return self._solve_primal(X, np.eye(X.shape[1]), targets, weight)
+    def _solve(self, X: Any, similarity: Similarity, targets: CentredTargets) -> FloatArray:
+        return self._solve_primal(X, np.eye(X.shape[1]), targets)
 
     def _features(self, X: Any) -> sparse.csr_array:
         return unit_rows(X)
@@ -245,47 +232,8 @@ class SparseRidgeLabels(PrimalRidge):
         return np.asarray(features.multiply(features @ inverse).sum(axis=1)).ravel()
 
 
-def _best_setting(similarity: Similarity, Y: BoolArray, weight: FloatArray) -> tuple[float, float]:
-    """The width and ridge with the best log loss on left-out rows; the first of equals."""
-    compared, weight = similarity.compare(), weight / weight.mean()
-    mean = np.average(_targets(Y), weights=weight, axis=0)
-    losses = {}
-    for width in similarity.widths:
-        kernel = similarity.kernel(compared, width)
-        for ridge in similarity.ridges:
-            decisions = _solve_kernel(kernel, _targets(Y) - mean, ridge, weight)[1] + mean
-            probabilities = Platt.fit(decisions, Y, weight)(decisions)
-            losses[width, ridge] = _log_loss(probabilities, Y, weight)
-    return min(losses, key=lambda setting: losses[setting])
-
-
-def _solve_kernel(
-    kernel: FloatArray, targets: FloatArray, ridge: float, weight: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Dual coefficients, and each row's decision value if left out, both (n, labels).
-
-    A row of weight w counts like w rows: its ridge is divided by w.
-    """
-    system = kernel.copy()
-    system[np.diag_indices_from(system)] += ridge / weight
-    factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
-    dual: FloatArray = cho_solve(factor, targets, check_finite=False)
-    inverse, _ = dpotri(factor[0], lower=True, overwrite_c=True)
-    return dual, targets - dual / np.diag(inverse)[:, None]
-
-
 def _chunks(n_rows: int, width: int) -> Iterator[slice]:
     """Slices of rows that need that many numbers each."""
     size = max(1, CHUNK_ENTRIES // max(1, width))
     for start in range(0, n_rows, size):
         yield slice(start, min(start + size, n_rows))
-
-
-def _targets(Y: BoolArray) -> FloatArray:
-    return np.where(Y, 1.0, -1.0)
-
-
-def _log_loss(probabilities: FloatArray, Y: BoolArray, weight: FloatArray) -> float:
-    """The mean negative log-likelihood per label."""
-    chance = np.clip(np.where(Y, probabilities, 1 - probabilities), 1e-12, 1)
-    return float(-np.average(np.log(chance).mean(axis=1), weights=weight))

@@ -15,7 +15,7 @@ from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray
 from setlearn.progress import progress
 from setlearn.savable import savable
 
-__all__ = ["SetForest"]
+__all__ = ["SetForest", "tree_targets"]
 
 SHARE = 0.75
 """The share of the training rows that each tree is grown on."""
@@ -69,7 +69,9 @@ class SetForest:
         ----------
         X : array of shape (n, features)
         Y : array of bool of shape (n, labels)
-        weight : array of shape (n,)
+            Unknown entries hold a guess, for whole sets.
+        weight : array of shape (n, 1) or (n, labels)
+            0 for entries that are unknown: they do not count for the label.
 
         Returns
         -------
@@ -80,28 +82,31 @@ class SetForest:
 
     def fit_held_out(
         self, X: Any, Y: BoolArray, weight: FloatArray, rows: IntArray
-    ) -> tuple[FloatArray, Examples]:
+    ) -> tuple[FloatArray, sparse.csr_array]:
         """Fit, and answer for training rows by the trees that have not seen them.
 
         Parameters
         ----------
         X : array of shape (n, features)
         Y : array of bool of shape (n, labels)
-        weight : array of shape (n,)
+            Unknown entries hold a guess, for whole sets.
+        weight : array of shape (n, 1) or (n, labels)
+            0 for entries that are unknown: they do not count for the label.
         rows : array of int
             The training rows to answer for.
 
         Returns
         -------
         probabilities : array of shape (rows, labels)
-        examples : Examples
+        of_sets : sparse array of shape (rows, m)
+            The probabilities of the distinct sets, of the 200 most probable ones in each row.
         """
         leaves, in_tree = self._fit(X, Y, weight)
         parts = [
             self._mean_share(leaves[part], ~in_tree[part])
             for part in (rows[chunk] for chunk in _chunks(len(rows)))
         ]
-        return self._marginals_and_examples(parts)
+        return self._marginals_and_sets(parts)
 
     def _fit(self, X: Any, Y: BoolArray, weight: FloatArray) -> tuple[IntArray, BoolArray]:
         """Fit; the leaf of each row in each tree, and whether the tree was grown on the row."""
@@ -109,7 +114,7 @@ class SetForest:
         rng = check_random_state(self.random_state)
         # With two rows or more, some of them are new to each tree.
         n_used = int(np.clip(round(SHARE * n), 1, max(1, n - 1)))
-        rows, targets = _as_float32(X), _few_targets(Y)
+        rows, targets, of_row = _as_float32(X), tree_targets(Y), weight.max(axis=1)
         in_tree = np.zeros((n, self.n_trees), dtype=bool)
         trees = []
         with progress("growing trees", self.n_trees) as advance:
@@ -120,46 +125,75 @@ class SetForest:
                     min_samples_leaf=max(self.min_leaf, -(-n // MOST_LEAVES)),
                     random_state=rng.randint(2**31 - 1),
                 )
-                tree.fit(rows, targets, sample_weight=weight * in_tree[:, k])
+                tree.fit(rows, targets, sample_weight=of_row * in_tree[:, k])
                 trees.append(PackedTrees.of(tree.tree_))
                 advance()
         self.trees_: Trees = PackedTrees.join(trees)
-        sets, set_number = np.unique(Y, axis=0, return_inverse=True)
-        self.sets_ = sparse.csr_array(sets)  # (m, labels)
-        self.frequency_: FloatArray = np.average(Y, weights=weight, axis=0)
+        set_number = self._number_sets(Y, weight)
+        weights = np.broadcast_to(weight, Y.shape)
+        self.frequency_: FloatArray = (weights * Y).sum(axis=0) / weights.sum(axis=0)
         leaves = self.trees_.leaves(rows)
         row, tree_number = np.nonzero(in_tree)
         counts = sparse.csr_array(
-            (weight[row], (leaves[row, tree_number], set_number.ravel()[row])),
-            shape=(self.trees_.n_nodes, len(sets)),
+            (of_row[row], (leaves[row, tree_number], set_number[row])),
+            shape=(self.trees_.n_nodes, self.sets_.shape[0]),
         )
         total = np.maximum(counts.sum(axis=1), np.finfo(float).tiny)
         shares = sparse.csr_array(sparse.diags_array(1 / total) @ counts)  # (nodes, m)
         self.shares_ = shares.astype(np.float32)
         return leaves, in_tree
 
+    def _number_sets(self, Y: BoolArray, weight: FloatArray) -> IntArray:
+        """Keep the distinct sets, and return the number of the set of each row."""
+        n_labels = Y.shape[1]
+        if weight.all():
+            sets, set_number = np.unique(Y, axis=0, return_inverse=True)
+            self.known_ = None
+        else:
+            # Sets are the same if also the same entries are known.
+            both = np.hstack([Y, np.broadcast_to(weight > 0, Y.shape)])
+            both, set_number = np.unique(both, axis=0, return_inverse=True)
+            sets, known = both[:, :n_labels], both[:, n_labels:]
+            self.known_ = sparse.csr_array(known)  # (m, labels)
+        self.sets_ = sparse.csr_array(sets)  # (m, labels)
+        return set_number.ravel()
+
     def predict_proba(self, X: Any) -> FloatArray:
         """The probability of each label, (n, labels), strictly between 0 and 1."""
         parts = [self._marginals(self._weights(X[rows])) for rows in _chunks(X.shape[0])]
         return np.concatenate(parts)
 
-    def examples(self, X: Any) -> Examples:
-        """The distinct training sets, weighted by what they add to the labels' probabilities.
+    def predict_sets(self, X: Any) -> tuple[FloatArray, sparse.csr_array]:
+        """The probability of each label, and of each distinct set, as `fit_held_out` returns."""
+        return self._marginals_and_sets([self._weights(X[rows]) for rows in _chunks(len(X))])
 
-        A rule multiplies the weights by the labels' odds. So the odds of the forest's own
-        marginals are divided out here, or they would count twice.
+    def examples(self, of_sets: sparse.csr_array, marginals: FloatArray) -> Examples:
+        """The distinct sets, weighted by what they add to the probabilities of labels.
+
+        A rule multiplies the weights by the labels' odds. So what the weights already say about
+        single labels is divided out here, or it would count twice.
+
+        Parameters
+        ----------
+        of_sets : sparse array of shape (n, m)
+            The probabilities of the sets.
+        marginals : array of shape (n, labels)
+            The probabilities of labels whose odds are divided out.
+
+        Returns
+        -------
+        weighted : Examples
         """
-        return self.predict_with_examples(X)[1]
+        chunks = [self._beyond(of_sets[rows], marginals[rows]) for rows in _chunks(len(marginals))]
+        return Examples(self.sets_, sparse.csr_array(sparse.vstack(chunks)))
 
-    def predict_with_examples(self, X: Any) -> tuple[FloatArray, Examples]:
-        """What `predict_proba` and `examples` return, in one pass through the trees."""
-        return self._marginals_and_examples([self._weights(X[rows]) for rows in _chunks(len(X))])
-
-    def _marginals_and_examples(self, parts: list[sparse.csr_array]) -> tuple[FloatArray, Examples]:
-        """Both from the probabilities of sets, given in chunks of rows."""
+    def _marginals_and_sets(
+        self, parts: list[sparse.csr_array]
+    ) -> tuple[FloatArray, sparse.csr_array]:
+        """Both from the probabilities of all sets, given in chunks of rows."""
         marginals = np.concatenate([self._marginals(weights) for weights in parts])
-        beyond = sparse.csr_array(sparse.vstack([self._beyond_marginals(w) for w in parts]))
-        return marginals, Examples(self.sets_, beyond)
+        largest = [_largest(weights, MOST_EXAMPLES) for weights in parts]
+        return marginals, sparse.csr_array(sparse.vstack(largest))
 
     def _weights(self, X: Any) -> sparse.csr_array:
         """The probability of each distinct set, (n, m)."""
@@ -180,14 +214,19 @@ class SetForest:
         return sparse.csr_array(at @ self.shares_)
 
     def _marginals(self, weights: sparse.csr_array) -> FloatArray:
+        right: sparse.csr_array = self.sets_
+        share_known: FloatArray = np.ones(1)
+        if self.known_ is not None:
+            right = self.sets_ * self.known_
+            share_known = (weights @ self.known_.astype(float)).toarray()
         # As if there were one more tree that returns the frequencies: no probability is 0 or 1.
-        mean = (weights @ self.sets_.astype(float)).toarray()
-        marginals: FloatArray = (self.n_trees * mean + self.frequency_) / (self.n_trees + 1)
+        mean = (weights @ right.astype(float)).toarray()
+        marginals: FloatArray = self.n_trees * mean + self.frequency_
+        marginals /= self.n_trees * share_known + 1
         return np.clip(marginals, 1e-6, 1 - 1e-6)
 
-    def _beyond_marginals(self, weights: sparse.csr_array) -> sparse.csr_array:
-        log_odds = logit(self._marginals(weights))
-        weights = _largest(weights, MOST_EXAMPLES)
+    def _beyond(self, weights: sparse.csr_array, marginals: FloatArray) -> sparse.csr_array:
+        log_odds = logit(marginals)
         row = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))
         members = self.sets_[weights.indices]
         owner = np.repeat(np.arange(len(row)), np.diff(members.indptr))
@@ -207,7 +246,7 @@ def _as_float32(X: Any) -> FloatArray:
     return rows
 
 
-def _few_targets(Y: BoolArray) -> FloatArray:
+def tree_targets(Y: BoolArray) -> FloatArray:
     """What trees are grown on: the labels or, if there are many, random mixtures of them."""
     n_labels = Y.shape[1]
     if n_labels == 1:

@@ -1,7 +1,8 @@
-"""The default learner of SetClassifier: a smooth model and a forest."""
+"""The default learner of SetClassifier: a kernel, a logistic regression and a forest."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -20,6 +21,8 @@ from sklearn.utils.validation import (
 )
 
 from setlearn.learners.linear_labels import LinearLabels
+from setlearn.learners.log_odds_pool import LogOddsPool
+from setlearn.learners.logistic_labels import LogisticLabels
 from setlearn.learners.ridge_labels import KernelLabels, LandmarkLabels, SparseRidgeLabels
 from setlearn.learners.set_forest import SetForest
 from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray
@@ -44,6 +47,12 @@ MOST_HELD_OUT_SCORES = 5_000_000
 LEAST_HELD_OUT = 1000
 """If there are many labels, fewer rows are held out, but so many at least."""
 
+EVIDENCE = 0.75
+"""How much the other models change the probabilities of whole sets, from 0 to 1."""
+
+MOST_POOLED = 300_000
+"""The largest number of held-out scores that the weights of the models are learned from."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldOut:
@@ -61,14 +70,21 @@ def _may_give_examples(mixture: SetMixture) -> bool:
 
 @savable()
 class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklearn has no types
-    """The average of a smooth model and a forest, on the scale of log-odds.
+    """A smooth model, a logistic regression and a forest, weighted by how good they are.
+
+    Their log-odds are added with weights that are learned from rows that none of them has seen.
+    So a model that does not suit the data does little harm.
 
     The smooth model is kernel ridge regression: on city-block distances for dense inputs, on
-    cosines for sparse ones. For more than 5000 dense rows it compares each row with 2000 of them
-    only. For more than 5000 sparse rows with more than 5000 features it is logistic regression.
-    The forest consists of extra trees and is used for dense inputs only: on texts it is slow and
-    does not help. Inputs need not be scaled. Dense inputs may have gaps (NaN): trees learn where
-    they go, and the smooth model reads the median of the feature instead.
+    cosines for sparse ones. Features that trees find more important count more in the distances, if
+    that is better. For more than 5000 dense rows, each row is compared with 2000 of them only. For
+    more than 5000 sparse rows with more than 5000 features it is logistic regression. The forest
+    consists of extra trees. Sparse inputs get the smooth model alone: for texts it is linear
+    itself, and trees are slow on them and do not help.
+
+    Inputs need not be scaled. Dense inputs may have gaps (NaN): trees learn where they go, and the
+    other models read the median of the feature instead. An indicator y may have gaps too: such an
+    entry is not known, and does not count for its label.
 
     Parameters
     ----------
@@ -82,8 +98,12 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     classes_ : array
         The classes or, for an indicator matrix, the numbers of its columns.
     smooth_ : KernelLabels, LandmarkLabels, SparseRidgeLabels or LinearLabels
+    linear_ : LogisticLabels or None
+        None for sparse inputs.
     forest_ : SetForest or None
         None for sparse inputs.
+    pool_ : LogOddsPool or None
+        The weights of the three models; None for sparse inputs.
 
     Examples
     --------
@@ -97,6 +117,8 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     short_name: ClassVar[str] = "mixture"
     scores_rows_alone: ClassVar[bool] = True
     """The score of a row does not depend, to the last bit, on which rows are scored with it."""
+    takes_unknown: ClassVar[bool] = True
+    """An indicator may have gaps (NaN) where it is not known whether a row has a label."""
 
     def __init__(
         self,
@@ -108,40 +130,35 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit both models.
+        """Fit all models and learn their weights.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n, features)
         y : array of shape (n, labels) or (n,)
-            An indicator matrix, or one class per row.
+            An indicator matrix, with NaN for unknown entries, or one class per row.
         sample_weight : array of shape (n,), optional
 
         Returns
         -------
         self
         """
-        X, Y, weight, _ = self._read(X, y, sample_weight)
-        smooth, forest = self._new_models(X)
-        smooth.fit(self._without_gaps(X), Y, weight)
-        if forest is not None:
-            forest.fit(X, Y, weight)
-        self.smooth_, self.forest_ = smooth, forest
+        self.fit_held_out(X, y, sample_weight)
         return self
 
     def fit_held_out(self, X: Any, y: Any, sample_weight: Any = None) -> HeldOut:
-        """Fit both models, and answer for training rows as if they had been left out.
+        """Fit, and answer for training rows as if they had been left out.
 
-        The models are the same as after ``fit``, and in most cases this takes little longer:
-        ridge regression knows its decision for a row that is left out, and every row is new to a
-        quarter of the trees. Logistic regression is fitted a second time, without a fifth of the
-        rows.
+        This takes no longer than ``fit``, which needs these answers for the weights of the models.
+        Ridge regression knows its decision for a row that is left out, and every row is new to a
+        quarter of the trees. Logistic regression is fitted on the training parts of five folds
+        too; for sparse inputs, it is fitted a second time, without a fifth of the rows.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n, features)
         y : array of shape (n, labels) or (n,)
-            An indicator matrix, or one class per row.
+            An indicator matrix, with NaN for unknown entries, or one class per row.
         sample_weight : array of shape (n,), optional
 
         Returns
@@ -151,26 +168,33 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
             for fewer.
         """
         X, Y, weight, counted = self._read(X, y, sample_weight)
-        smooth, forest = self._new_models(X)
-        n = len(Y)
-        most = min(MOST_HELD_OUT, max(LEAST_HELD_OUT, MOST_HELD_OUT_SCORES // Y.shape[1]))
-        n_held_out = min(most, max(1, int(smooth.largest_held_out_share * n)))
-        rows = np.sort(np.random.RandomState(0).permutation(n)[:n_held_out])
-        of_forest, examples = None, None
-        with progress("fitting", 1 if forest is None else 2) as advance:
-            probabilities = smooth.fit_held_out(self._without_gaps(X), Y, weight, rows)
+        smooth, linear, forest = self._new_models(X)
+        rows = _held_out_rows(Y.shape, smooth.largest_held_out_share)
+        whole, answers, of_sets, examples = self._without_gaps(X), [], None, None
+        with progress("fitting", sum(m is not None for m in (smooth, linear, forest))) as advance:
+            answers.append(smooth.fit_held_out(whole, Y, weight, rows))
             advance()
+            if linear is not None:
+                answers.append(linear.fit_held_out(whole, Y, weight, rows))
+                advance()
             if forest is not None:
-                of_forest, examples = forest.fit_held_out(X, Y, weight, rows)
-        self.smooth_, self.forest_ = smooth, forest
-        return HeldOut(counted[rows], self._mixed(probabilities, of_forest), examples)
+                likely = _with_guesses(Y, weight, lambda: smooth.predict_proba(whole))
+                of_forest, of_sets = forest.fit_held_out(X, likely, weight, rows)
+                answers.append(of_forest)
+        self.smooth_, self.linear_, self.forest_ = smooth, linear, forest
+        self.pool_ = _fitted_pool(answers, Y[rows], weight[rows]) if len(answers) > 1 else None
+        mixed = self._mixed(answers)
+        if of_sets is not None and not self.plain_:
+            examples = self._examples(of_sets, answers[-1], mixed)
+        return HeldOut(counted[rows], mixed, examples)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """The probability of each label (n, labels), or of each class if y was 1-d."""
         X = self._checked(X)
-        smooth = self.smooth_.predict_proba(self._without_gaps(X))
-        forest = None if self.forest_ is None else self.forest_.predict_proba(X)
-        return self._mixed(smooth, forest)
+        answers = self._answers(X)
+        if self.forest_ is not None:
+            answers.append(self.forest_.predict_proba(X))
+        return self._mixed(answers)
 
     def predict(self, X: Any) -> Any:
         """The labels with a probability above 0.5, or the best class if y was 1-d."""
@@ -182,17 +206,17 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     @available_if(_may_give_examples)  # type: ignore[untyped-decorator]
     def examples(self, X: Any) -> Examples:
         """Weighted training sets of similar rows; not available for sparse X or 1-d y."""
-        assert self.forest_ is not None  # otherwise this method is not available
-        return self.forest_.examples(self._checked(X))
+        examples: Examples = self.predict_with_examples(X)[1]
+        return examples
 
     @available_if(_may_give_examples)  # type: ignore[untyped-decorator]
     def predict_with_examples(self, X: Any) -> tuple[FloatArray, Examples]:
         """What `predict_proba` and `examples` return, in little more time than the first."""
         assert self.forest_ is not None  # otherwise this method is not available
         X = self._checked(X)
-        of_forest, examples = self.forest_.predict_with_examples(X)
-        smooth = self.smooth_.predict_proba(self._without_gaps(X))
-        return self._mixed(smooth, of_forest), examples
+        of_forest, of_sets = self.forest_.predict_sets(X)
+        mixed = self._mixed([*self._answers(X), of_forest])
+        return mixed, self._examples(of_sets, of_forest, mixed)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -204,28 +228,37 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     def _read(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Any, BoolArray, FloatArray, IntArray]:
-        """Check the arguments of fit, and leave out rows of weight 0; also the rows that remain."""
+        """Check the arguments of fit: X, Y, the weights of entries, and the rows that remain.
+
+        Rows of weight 0, and rows of which no entry is known, are left out.
+        """
+        known = None
+        if getattr(y, "ndim", 1) == 2 and np.asarray(y).dtype.kind == "f":
+            known = ~np.isnan(y)
+            y = np.where(known, y, 0)
         X, y = validate_data(self, X, y, multi_output=True, **READING)
         _refuse_gaps_in_sparse(X)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        Y = self._read_targets(y)
-        counted = np.flatnonzero(weight > 0)
+        Y, weight = self._read_targets(y), weight[:, None]
+        if known is not None and not known.all():
+            weight = weight * known
+        counted = np.flatnonzero(weight.any(axis=1))
         if len(counted) < len(weight):
             X, Y, weight = X[counted], Y[counted], weight[counted]
         self.medians_ = _medians(X)
         return X, Y, weight, counted
 
-    def _new_models(self, X: Any) -> tuple[Any, SetForest | None]:
-        """The smooth model that suits the size of X, and a forest if X is dense."""
+    def _new_models(self, X: Any) -> tuple[Any, LogisticLabels | None, SetForest | None]:
+        """The smooth model that suits the size of X, and the others if X is dense."""
         n, n_features = X.shape
         if not sparse.issparse(X):
             rng = check_random_state(self.random_state)
             smooth = KernelLabels() if n <= LARGEST_SYSTEM else LandmarkLabels()
             n_trees = _usual_trees(n) if self.n_trees is None else self.n_trees
-            return smooth, SetForest(n_trees, int(rng.randint(2**31 - 1)))
+            return smooth, LogisticLabels(), SetForest(n_trees, int(rng.randint(2**31 - 1)))
         if n_features < n and n_features <= LARGEST_SYSTEM:
-            return SparseRidgeLabels(), None
-        return (KernelLabels() if n <= LARGEST_SYSTEM else LinearLabels()), None
+            return SparseRidgeLabels(), None, None
+        return (KernelLabels() if n <= LARGEST_SYSTEM else LinearLabels()), None, None
 
     def _read_targets(self, y: Any) -> BoolArray:
         check_classification_targets(y)
@@ -245,19 +278,65 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         fitted_on_dense = self.forest_ is not None
         return X.toarray() if is_sparse and fitted_on_dense else X
 
-    def _mixed(self, smooth: FloatArray, forest: FloatArray | None) -> FloatArray:
-        """The mean of both answers on the scale of log-odds; without a forest the smooth one."""
-        probabilities: FloatArray = np.clip(smooth, 1e-6, 1 - 1e-6)
-        if forest is not None:
-            probabilities = expit((logit(probabilities) + logit(forest)) / 2)
+    def _answers(self, X: Any) -> list[FloatArray]:
+        """The probabilities of the smooth and the linear model."""
+        whole = self._without_gaps(X)
+        models = (self.smooth_, self.linear_)
+        return [model.predict_proba(whole) for model in models if model is not None]
+
+    def _mixed(self, answers: list[FloatArray]) -> FloatArray:
+        """One answer from those of all models."""
+        shape = answers[0].shape
+        if len(answers) == 1:
+            mixed: FloatArray = np.clip(answers[0], 1e-6, 1 - 1e-6)
+        else:
+            # Models that were saved before 0.2 have no weights, and take the plain mean.
+            pool = self.pool_ or LogOddsPool(len(answers))
+            mixed = pool.pooled(np.stack([answer.ravel() for answer in answers])).reshape(shape)
         if self.plain_:
-            probabilities /= probabilities.sum(axis=1, keepdims=True)
-        return probabilities
+            mixed /= mixed.sum(axis=1, keepdims=True)
+        return mixed
+
+    def _examples(
+        self, of_sets: sparse.csr_array, of_forest: FloatArray, mixed: FloatArray
+    ) -> Examples:
+        """The forest's sets. A rule multiplies their weights by the odds of all models together.
+
+        Of the difference between these odds and those of the forest, only a part is to count:
+        labels that occur together share their evidence, which would count once for each of them.
+        """
+        assert self.forest_ is not None
+        divided = expit(EVIDENCE * logit(of_forest) + (1 - EVIDENCE) * logit(mixed))
+        return self.forest_.examples(of_sets, divided)
 
     def _without_gaps(self, X: Any) -> Any:
         if self.medians_ is None or not np.isnan(X).any():
             return X
         return np.where(np.isnan(X), self.medians_, X)
+
+
+def _held_out_rows(shape: tuple[int, ...], largest_share: float) -> IntArray:
+    """Which of the training rows (n, labels) to hold out, ascending."""
+    n, n_labels = shape
+    most = min(MOST_HELD_OUT, max(LEAST_HELD_OUT, MOST_HELD_OUT_SCORES // n_labels))
+    n_held_out = min(most, max(1, int(largest_share * n)))
+    return np.sort(np.random.RandomState(0).permutation(n)[:n_held_out])
+
+
+def _with_guesses(
+    Y: BoolArray, weight: FloatArray, probabilities: Callable[[], FloatArray]
+) -> BoolArray:
+    """Targets whose unknown entries are those that are more probable."""
+    return Y if weight.all() else np.where(weight > 0, Y, probabilities() > 0.5)
+
+
+def _fitted_pool(answers: list[FloatArray], Y: BoolArray, weight: FloatArray) -> LogOddsPool:
+    """The weights of models by their held-out answers, each (n, labels)."""
+    n, n_labels = Y.shape
+    some = slice(0, None, -(-n * n_labels // MOST_POOLED))  # every so many rows
+    weight = np.broadcast_to(weight, Y.shape)[some]
+    scores = np.stack([answer[some].ravel() for answer in answers])
+    return LogOddsPool(len(answers)).fit(scores, Y[some].ravel(), (weight / weight.mean()).ravel())
 
 
 def _usual_trees(n_rows: int) -> int:

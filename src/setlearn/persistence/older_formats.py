@@ -78,6 +78,7 @@ MOVED: Mapping[str, str] = {
     "setlearn.records.readers:KeyEncoder": "setlearn.features.encoders:KeyEncoder",
     "setlearn.records.readers:NumericEncoder": "setlearn.features.encoders:NumericEncoder",
     "setlearn.records.readers:TextEncoder": "setlearn.features.encoders:TextEncoder",
+    "setlearn.scorers.log_odds_pool:LogOddsPool": "setlearn.learners.log_odds_pool:LogOddsPool",
     "setlearn.scorers.base:InjectedScorer": "setlearn.scorers.injected:InjectedScorer",
 }
 """Classes that have moved since format 2, or have another name: from "module:Name" to
@@ -89,7 +90,9 @@ ADDED: Mapping[str, Mapping[str, Any]] = {
         "hierarchy_": None,
         "n_unknown_": 0,
     },
-    "setlearn.learners.set_mixture:SetMixture": {"medians_": None},
+    "setlearn.learners.set_forest:SetForest": {"known_": None},
+    "setlearn.learners.set_mixture:SetMixture": {"linear_": None, "medians_": None, "pool_": None},
+    "setlearn.learners.similarity:CityBlock": {"relevance": None},
     "setlearn.networks.transformer:Transformer": {"match_tokens": False},
     "setlearn.rules.candidate_score:CandidateScore": {"learned": {}},
 }

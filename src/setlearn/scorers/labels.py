@@ -222,11 +222,16 @@ class MarginalScorer(LabelScorer):
         self.frequencies_ = (counts + 0.5) / (n_known + 1)  # (labels,)
         self.varying_ = np.flatnonzero((counts > 0) & (counts < n_known))
         columns = targets.right.tocsc()[:, self.varying_]
+        places = np.arange(len(self.varying_))
+        together = answers_indicators(self.estimator)
+        if together and len(places) > 1 and getattr(self.estimator, "takes_unknown", False):
+            unknown = None if targets.unknown is None else targets.unknown[:, self.varying_]
+            return [LabelPart(places, np.arange(len(targets)), columns, unknown)]
         parts = []
         for labels, samples in targets.groups(self.varying_):
             places = np.searchsorted(self.varying_, labels)
             # One label is a plain binary problem: some multi-label learners would drop a column.
-            if len(labels) > 1 and answers_indicators(self.estimator):
+            if len(labels) > 1 and together:
                 parts.append(LabelPart(places, samples, columns))
             else:
                 parts += [LabelPart(places[[k]], samples, columns) for k in range(len(places))]
@@ -323,19 +328,25 @@ class LabelPart:
     labels: IntArray  # places among the varying labels
     samples: IntArray
     columns: sparse.csc_array  # (all samples, varying labels)
+    unknown: sparse.csr_array | None = None  # (samples, labels), where the learner takes NaN
 
     @property
     def size(self) -> int:
         """Labels times samples."""
         return len(self.labels) * len(self.samples)
 
-    def problem(self, X: Any) -> tuple[Any, IntArray]:
-        """Inputs and targets: an indicator, or for a single label the classes 0 and 1."""
+    def problem(self, X: Any) -> tuple[Any, Any]:
+        """Inputs and targets: an indicator, or for a single label the classes 0 and 1.
+
+        Unknown entries of an indicator are NaN.
+        """
         columns = self.columns[:, self.labels]
         if len(self.samples) < columns.shape[0]:
             X, columns = _safe_indexing(X, self.samples), columns[self.samples]
         # int64: narrower integers overflow in scikit-learn's label indices past 255 labels.
         y = columns.toarray().astype(np.int64)
+        if self.unknown is not None:
+            return X, np.where(self.unknown.toarray(), np.nan, y)
         return X, y if len(self.labels) > 1 else y.ravel()
 
     def params(self, params: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from setlearn.scorers.log_odds_pool import LogOddsPool, useful_pool
+from setlearn.learners.log_odds_pool import LogOddsPool, useful_pool
 
 
 def drawn(n, weights, intercept, seed):

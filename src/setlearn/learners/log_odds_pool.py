@@ -59,7 +59,9 @@ class LogOddsPool:
         self.unlisted: FloatArray = np.zeros(n_scorers)
         self.intercept = 0.0
 
-    def fit(self, scores: FloatArray, right: BoolArray) -> Self:
+    def fit(
+        self, scores: FloatArray, right: BoolArray, candidate_weight: FloatArray | None = None
+    ) -> Self:
         """Learn the weights; without both right and wrong candidates they stay equal.
 
         Parameters
@@ -67,6 +69,8 @@ class LogOddsPool:
         scores : array of shape (n_scorers, n_candidates)
             The probability that each scorer gives to each candidate.
         right : bool array of shape (n_candidates,)
+        candidate_weight : array of shape (n_candidates,), optional
+            How much each candidate counts in the loss; by default all count 1.
 
         Returns
         -------
@@ -75,6 +79,7 @@ class LogOddsPool:
         if not 0 < right.sum() < len(right):
             return self
         n = self.n_scorers
+        counts = np.ones(len(right)) if candidate_weight is None else candidate_weight
         features = _features(scores)
         start = np.concatenate([self.weights, self.unlisted, [self.intercept]])
         sign = np.where(right, 1.0, -1.0)
@@ -83,8 +88,8 @@ class LogOddsPool:
             logits = values[:-1] @ features + values[-1]
             away = values - start
             away[-1] = 0
-            slope = -sign * expit(-sign * logits)
-            total = np.logaddexp(0, -sign * logits).sum() + PENALTY / 2 * (away @ away)
+            slope = -counts * sign * expit(-sign * logits)
+            total = counts @ np.logaddexp(0, -sign * logits) + PENALTY / 2 * (away @ away)
             return total, np.append(features @ slope, slope.sum()) + PENALTY * away
 
         bounds = [(0, None)] * (2 * n) + [(None, None)]
@@ -124,7 +129,8 @@ class LogOddsPool:
 
     def _logits(self, scores: FloatArray) -> FloatArray:
         weights = np.concatenate([self.weights, self.unlisted])
-        logits: FloatArray = weights @ _features(scores) + self.intercept
+        # Not a matrix product: the result for a candidate must not depend on the others.
+        logits: FloatArray = (weights[:, None] * _features(scores)).sum(axis=0) + self.intercept
         return logits
 
 

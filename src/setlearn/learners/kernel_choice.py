@@ -1,0 +1,175 @@
+"""Which kernel suits the data: the relevance of features, a width and a ridge.
+
+All are chosen by the log loss on left-out rows, which kernel ridge regression knows without further
+fits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dpotri
+from sklearn.ensemble import ExtraTreesRegressor
+
+from setlearn.learners.log_loss import log_loss
+from setlearn.learners.platt import Platt
+from setlearn.learners.set_forest import tree_targets
+from setlearn.learners.similarity import CityBlock, Cosine, Similarity
+from setlearn.nodes import BoolArray, FloatArray, IntArray
+
+__all__ = ["CentredTargets", "KernelChoice", "solve_kernel"]
+
+ROWS_TO_CHOOSE_ON = 2000
+EXPONENTS = (0.5, 1.0)
+"""The powers of the importances that are tried as relevances; 0 would treat all features alike."""
+LEAST_GAIN = 0.01
+"""The share by which relevances must lower the loss to be used."""
+RELEVANCE_TREES = 40
+ROUNDS_OF_FILLING = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CentredTargets:
+    """What ridge regression is fitted on: 1 and -1, minus the mean of each label."""
+
+    values: FloatArray  # (n, labels), 0 where unknown
+    mean: FloatArray  # (labels,)
+    weight: FloatArray  # (n,), with a mean of 1: what matters is how weights compare
+    unknown: BoolArray | None  # (n, labels); None if all entries are known
+
+    @classmethod
+    def of(cls, Y: BoolArray, weight: FloatArray) -> Self:
+        """The targets of an indicator, for weights of shape (n, 1) or (n, labels)."""
+        values = np.where(Y, 1.0, -1.0)
+        total = np.broadcast_to(weight, Y.shape).sum(axis=0)
+        mean = (weight * values).sum(axis=0) / np.maximum(total, 1e-12)
+        values -= mean
+        unknown = None
+        if not weight.all():
+            unknown = np.broadcast_to(weight == 0, Y.shape)
+            values[unknown] = 0
+        of_row = weight.max(axis=1)
+        return cls(values, mean, of_row / of_row.mean(), unknown)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KernelChoice:
+    """A kernel with its training rows, its width, and the ridge."""
+
+    similarity: Similarity
+    width: float
+    ridge: float
+
+    @classmethod
+    def of(cls, X: Any, Y: BoolArray, weight: FloatArray) -> Self:
+        """Choose on 2000 rows at most.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, features)
+        Y : array of bool of shape (n, labels)
+        weight : array of shape (n, 1) or (n, labels)
+            0 for entries that are unknown.
+
+        Returns
+        -------
+        KernelChoice
+        """
+        n = len(Y)
+        # Evenly spaced rows are as good as random ones here, and need no seed.
+        rows = np.linspace(0, n - 1, min(n, ROWS_TO_CHOOSE_ON)).astype(np.intp)
+        similarity: Similarity
+        if sparse.issparse(X):
+            similarity = Cosine().fit(X)
+        else:
+            similarity = CityBlock(_relevance(X[rows], Y[rows], weight[rows])).fit(X)
+        width, ridge, _ = _best_setting(similarity.rows(rows), Y[rows], weight[rows])
+        return cls(similarity, width, ridge)
+
+
+def solve_kernel(
+    kernel: FloatArray, targets: CentredTargets, ridge: float
+) -> tuple[FloatArray, FloatArray]:
+    """Solve kernel ridge regression.
+
+    A row of weight w counts like w rows: its ridge is divided by w. Unknown entries are filled with
+    the fitted values until these hardly change, so they have no influence.
+
+    Parameters
+    ----------
+    kernel : array of shape (n, n)
+    targets : CentredTargets
+    ridge : float
+
+    Returns
+    -------
+    dual : array of shape (n, labels)
+    left_out : array of shape (n, labels)
+        Each row's decision value if it is left out.
+    """
+    system, ridges = kernel.copy(), ridge / targets.weight
+    system[np.diag_indices_from(system)] += ridges
+    factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+    values = targets.values
+    dual: FloatArray = cho_solve(factor, values, check_finite=False)
+    if targets.unknown is not None:
+        for _ in range(ROUNDS_OF_FILLING):
+            values = np.where(targets.unknown, values - ridges[:, None] * dual, values)
+            dual = cho_solve(factor, values, check_finite=False)
+    inverse, _ = dpotri(factor[0], lower=True, overwrite_c=True)
+    return dual, values - dual / np.diag(inverse)[:, None]
+
+
+def _best_setting(
+    similarity: Similarity, Y: BoolArray, weight: FloatArray
+) -> tuple[float, float, float]:
+    """The width and ridge with the least log loss on left-out rows, and this loss."""
+    compared, targets = similarity.compare(), CentredTargets.of(Y, weight)
+    losses = {}
+    for width in similarity.widths:
+        kernel = similarity.kernel(compared, width)
+        for ridge in similarity.ridges:
+            decisions = solve_kernel(kernel, targets, ridge)[1] + targets.mean
+            probabilities = Platt.fit(decisions, Y, weight)(decisions)
+            losses[width, ridge] = log_loss(probabilities, Y, weight)
+    width, ridge = min(losses, key=lambda setting: losses[setting])
+    return width, ridge, losses[width, ridge]
+
+
+def _relevance(X: FloatArray, Y: BoolArray, weight: FloatArray) -> FloatArray | None:
+    """How much each feature counts, or None if all should count the same.
+
+    Importances that come from the same rows as the loss would look better than they are. So they
+    are judged on the half of the rows that they do not come from.
+    """
+    n = len(Y)
+    if n < 4:
+        return None
+    halves = np.arange(0, n, 2), np.arange(1, n, 2)
+    losses = np.zeros(1 + len(EXPONENTS))
+    for source, judged in (halves, halves[::-1]):
+        importances = _importances(X, Y, weight, source)
+        relevances = [None, *(importances**exponent for exponent in EXPONENTS)]
+        for k, relevance in enumerate(relevances):
+            similarity = CityBlock(relevance).fit(X[judged])
+            losses[k] += _best_setting(similarity, Y[judged], weight[judged])[2]
+    best = int(np.argmin(losses))
+    if losses[best] > (1 - LEAST_GAIN) * losses[0]:
+        return None
+    chosen: FloatArray = _importances(X, Y, weight, np.arange(n)) ** EXPONENTS[best - 1]
+    return chosen
+
+
+def _importances(X: FloatArray, Y: BoolArray, weight: FloatArray, rows: IntArray) -> FloatArray:
+    """The importance of each feature for trees, 1 for the most important one."""
+    trees = ExtraTreesRegressor(
+        RELEVANCE_TREES, max_features=1 / 3, min_samples_leaf=5, random_state=0
+    )
+    trees.fit(X[rows], tree_targets(Y[rows]), sample_weight=weight[rows].max(axis=1))
+    importances: FloatArray = trees.feature_importances_
+    largest = importances.max()
+    return importances / largest if largest > 0 else np.ones_like(importances)

@@ -1,0 +1,180 @@
+"""Logistic regression for all labels at once, on dense rows."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
+from sklearn.preprocessing import QuantileTransformer, StandardScaler
+
+from setlearn.learners.log_loss import log_loss
+from setlearn.learners.similarity import new_ranker, standardised, standardised_ranks
+from setlearn.nodes import BoolArray, FloatArray, IntArray
+from setlearn.row_blocks import product_by_rows
+from setlearn.savable import savable
+
+__all__ = ["LogisticLabels"]
+
+PENALTIES = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003)
+"""What half the sum of squared coefficients is multiplied by, from much to little."""
+FOLDS = 5
+ROWS_TO_CHOOSE_ON = 2000
+FARTHEST = 8.0
+"""Values farther from the mean, in standard deviations, count as this far: outliers must not
+decide."""
+MOST_ITERATIONS = 100
+TOLERANCE = 1e-6
+
+
+@savable(parts={"scaler_": (StandardScaler,), "ranker_": (QuantileTransformer, None)})
+class LogisticLabels:
+    """P(label | x) by logistic regression on standardised values, and on ranks if that is better.
+
+    Ranks help where features are skewed. Whether they are used, and the penalty, are chosen by the
+    log loss on held-out rows, for all labels together.
+    """
+
+    largest_held_out_share: ClassVar[float] = 1.0
+
+    def fit_held_out(self, X: Any, Y: BoolArray, weight: FloatArray, rows: IntArray) -> FloatArray:
+        """Fit, and answer for training rows by models that have not seen them.
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+        Y : array of bool of shape (n, labels)
+        weight : array of shape (n, 1) or (n, labels)
+            0 for entries that are unknown.
+        rows : array of int
+            The training rows to answer for.
+
+        Returns
+        -------
+        array of shape (rows, labels)
+        """
+        n = len(Y)
+        chosen = np.linspace(0, n - 1, min(n, ROWS_TO_CHOOSE_ON)).astype(np.intp)
+        self.scaler_ = StandardScaler().fit(X)
+        settings = []
+        for ranker in (None, new_ranker(X)) if X.shape[1] < n else (None,):
+            self.ranker_ = ranker
+            features = _rotated(self._features(X[chosen]))
+            settings.append((*_best_penalty(features, Y[chosen], weight[chosen]), ranker))
+        _, self.penalty_, held_out, self.ranker_ = min(settings, key=lambda setting: setting[0])
+        features = self._features(X)
+        if len(chosen) < n:
+            held_out, _ = _held_out(features, Y, weight, self.penalty_, [None] * FOLDS)
+        self.coefficients_ = _minimised(features, Y, weight, self.penalty_)
+        return held_out[rows]
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The probability of each label, (n, labels)."""
+        coefficients, intercepts = self.coefficients_[:-1], self.coefficients_[-1]
+        logits = product_by_rows(self._features(X), coefficients) + intercepts
+        probabilities: FloatArray = expit(logits)
+        return probabilities
+
+    def _features(self, X: Any) -> FloatArray:
+        values = standardised(X, self.scaler_)
+        if self.ranker_ is not None:
+            # Divided, so that a feature counts as much as if it were there once.
+            both = [values, standardised_ranks(X, self.ranker_)]
+            values = np.hstack(both) / np.sqrt(len(both))
+        return np.clip(values, -FARTHEST, FARTHEST)
+
+
+def _best_penalty(
+    features: FloatArray, Y: BoolArray, weight: FloatArray
+) -> tuple[float, float, FloatArray]:
+    """The least log loss on held-out rows, its penalty, and the held-out probabilities."""
+    best: tuple[float, float, FloatArray] | None = None
+    starts: list[FloatArray | None] = [None] * FOLDS
+    for penalty in PENALTIES:
+        probabilities, starts = _held_out(features, Y, weight, penalty, starts)
+        loss = log_loss(probabilities, Y, weight)
+        if best is not None and loss >= best[0]:  # with less of a penalty it gets even worse
+            break
+        best = loss, penalty, probabilities
+    assert best is not None
+    return best
+
+
+def _held_out(
+    features: FloatArray,
+    Y: BoolArray,
+    weight: FloatArray,
+    penalty: float,
+    starts: list[FloatArray | None],
+) -> tuple[FloatArray, list[FloatArray | None]]:
+    """Probabilities by models that have not seen the row, and the coefficients of these models.
+
+    ``starts`` are coefficients to begin with, such as those for another penalty.
+    """
+    # Not by place, because neighbours are often similar.
+    fold = np.random.RandomState(0).permutation(len(Y)) % FOLDS
+    probabilities = np.empty(Y.shape)
+    found: list[FloatArray | None] = []
+    for k, start in enumerate(starts):
+        held, others = fold == k, fold != k
+        if not others.any():
+            others = held
+        coefficients = _minimised(features[others], Y[others], weight[others], penalty, start)
+        probabilities[held] = expit(features[held] @ coefficients[:-1] + coefficients[-1])
+        found.append(coefficients)
+    return probabilities, found
+
+
+def _minimised(
+    features: FloatArray,
+    Y: BoolArray,
+    weight: FloatArray,
+    penalty: float,
+    start: FloatArray | None = None,
+) -> FloatArray:
+    """Coefficients with the least penalised log loss; the last row holds the intercepts."""
+    shape = (features.shape[1] + 1, Y.shape[1])
+    share = np.broadcast_to(weight / np.maximum(weight.sum(axis=0), 1e-12), Y.shape)
+    right = (share * Y).sum(axis=0)
+    if start is None:
+        start = np.zeros(shape)
+        start[-1] = np.log((right + 1 / len(Y)) / (1 - right + 1 / len(Y)))
+    shared_targets = share * Y
+
+    def loss_and_gradient(flat: FloatArray) -> tuple[float, FloatArray]:
+        coefficients = flat.reshape(shape)
+        logits = features @ coefficients[:-1] + coefficients[-1]  # (n, labels)
+        small = np.exp(-np.abs(logits))
+        probabilities = np.where(logits >= 0, 1.0, small) / (1 + small)
+        loss = np.vdot(share, np.maximum(logits, 0) + np.log1p(small))
+        loss -= np.vdot(shared_targets, logits)
+        loss += penalty / 2 * np.vdot(coefficients[:-1], coefficients[:-1])
+        error = share * probabilities - shared_targets
+        gradient = np.empty(shape)
+        gradient[:-1] = features.T @ error + penalty * coefficients[:-1]
+        gradient[-1] = error.sum(axis=0)
+        return float(loss), gradient.ravel()
+
+    found = minimize(
+        loss_and_gradient,
+        start.ravel(),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": MOST_ITERATIONS, "ftol": TOLERANCE},
+    )
+    coefficients: FloatArray = found.x.reshape(shape)
+    return coefficients
+
+
+def _rotated(features: FloatArray) -> FloatArray:
+    """The same rows in as many coordinates as there are rows, if there are more features.
+
+    Products of rows stay as they are, so a penalised regression gives the same answers.
+    """
+    n, n_features = features.shape
+    if n_features <= n:
+        return features
+    squares, directions = np.linalg.eigh(features @ features.T)
+    rotated: FloatArray = directions * np.sqrt(np.maximum(squares, 0))
+    return rotated
