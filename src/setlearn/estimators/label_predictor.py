@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from setlearn.estimators.base import (
     check_unknown,
 )
 from setlearn.estimators.completion import Completion
-from setlearn.estimators.hierarchy import Hierarchy
+from setlearn.estimators.hierarchy import Hierarchy, given_parents
 from setlearn.estimators.label_space import LabelSpace, sparse_mask
 from setlearn.features import TableFeatures
 from setlearn.metrics import mean_f1
@@ -41,6 +41,12 @@ __all__ = ["LabelPredictor", "check_inputs", "set_columns"]
 class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # sklearn has no types
     """The verbs of `SetClassifier` once it is fitted: a scorer, a rule, and the labels' names."""
 
+    fixed_after_fit: ClassVar[Mapping[str, str]] = {
+        **RuleHolder.fixed_after_fit,
+        "hierarchy": "call fit again",
+    }
+
+    hierarchy: Any
     space_: LabelSpace
     classes_: NDArray[Any]
     scorer_: LabelScorer
@@ -234,6 +240,10 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
 
     def _labels_only(self, choices: NDArray[Any]) -> NDArray[Any]:
         return choices[:, :-1] if self.scorer_.empty_choice else choices
+
+    def _fixed_settings(self) -> dict[str, Any]:
+        hierarchy = {} if self.hierarchy is None else given_parents(self.hierarchy)
+        return {**super()._fixed_settings(), "hierarchy": hierarchy}
 
     def _score(
         self, X: Any, known: BoolArray | None = None, *, with_examples: bool | None = None

@@ -47,7 +47,7 @@ MOST_KEPT_SCORES = 20_000_000
 
 @savable(
     is_model=True,
-    skipped=("fitted_rule_", "rule_samples_"),
+    skipped=("fitted_settings_", "rule_samples_"),
     parts={
         "completion_": (Completion, None),
         "features_": (TableFeatures, None),
