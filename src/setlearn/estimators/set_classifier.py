@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
@@ -30,6 +30,7 @@ from setlearn.estimators.label_problem import (
     refuse_fit_params,
 )
 from setlearn.estimators.label_space import LabelSpace
+from setlearn.estimators.leaked_targets import warn_of_leaked_targets
 from setlearn.features import FeatureReader, TableFeatures, is_table
 from setlearn.learners import SetMixture
 from setlearn.nodes import Mask, Nodes, dense_mask
@@ -210,7 +211,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
     def _read_problem(self, X: Any, y: Any) -> LabelProblem:
         """Check parameters, inputs, targets and how they go together, before anything costly."""
         self._check_parameters()
-        learner = self._learner()
+        learner, table = self._learner(), X
         features = None
         if self.estimator is None and is_table(X):
             features = TableFeatures().fit(X)
@@ -220,6 +221,8 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
             allow_nan = get_tags(learner).input_tags.allow_nan
             X = check_inputs(self, X, reset=True, allow_nan=allow_nan)
         space, targets = read_targets(y, _num_samples(X))
+        if not isinstance(learner, Pipeline):  # its steps may select the columns to read
+            warn_of_leaked_targets(table, space, targets)
         hierarchy = None
         if self.hierarchy is not None:
             self._check_takes_hierarchy(space)
