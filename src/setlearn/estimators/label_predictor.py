@@ -258,7 +258,7 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
     def _inputs(self, X: Any) -> Any:
         """X as the learner takes it."""
         if self.features_ is not None:
-            return self.features_.transform(X)
+            return self.features_.reader_.read(self.features_.rows(X))
         allow_nan = get_tags(self.scorer_.estimator).input_tags.allow_nan
         return check_inputs(self, X, reset=False, allow_nan=allow_nan)
 

@@ -48,11 +48,12 @@ def warn_of_leaked_targets(X: Any, space: LabelSpace, targets: LabelTargets) -> 
         ):
             leaked.append(repr(name))
     if leaked:
-        what = "a column" if len(leaked) == 1 else f"{len(leaked)} columns"
+        one = len(leaked) == 1
+        what, it = ("a column", "it") if one else (f"{len(leaked)} columns", "them")
         warn_user(
             SetlearnWarning(
-                f"X has {what} with the targets themselves: {join_names(leaked)}; drop them from "
-                "X, or the model will only copy them, and all its scores will be too good"
+                f"X has {what} with the targets themselves: {join_names(leaked)}; drop {it} from "
+                f"X, or the model will only copy {it}, and all its scores will be too good"
             )
         )
 

@@ -299,7 +299,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         Threshold(cut='tuned')
         """
         other = super().with_rule(rule, X, y)
-        if X is not None:  # without inputs there is nothing to try it on
+        if X is not None and other.rule_.requires_examples:  # else there is nothing to try
             check_examples(other.rule_, self.scorer_, self._inputs(X))
         # Unless the rule was fitted for it just now, completion takes it as it is.
         if other.completion_ is not None and other.completion_ is self.completion_:
