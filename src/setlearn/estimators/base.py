@@ -175,6 +175,34 @@ class SetPredictor(ABC):
         """
 
     @abstractmethod
+    def complete_ranked(
+        self, X: Any, known: Any, *, top: int | None = None, unknown: Unknown = "error"
+    ) -> list[Ranking]:
+        """List what else may be in each set, with scores, best first.
+
+        Parameters
+        ----------
+        X : inputs, as in ``predict``
+        known : iterable of sets
+            The known elements, one set per input. They are never listed.
+        top : int, optional
+            List that many of the best other elements, whether the rule keeps them or not. By
+            default those that ``complete`` answers.
+        unknown : {"error", "ignore"}, default="error"
+            As in ``complete``.
+
+        Returns
+        -------
+        list of Ranking
+            One list of ``(element, score)`` per input.
+
+        Raises
+        ------
+        DataError
+            As in ``complete``.
+        """
+
+    @abstractmethod
     def trace(self, x: Any, known: Any = (), *, unknown: Unknown = "error") -> Trace:
         """Show step by step how the set of one input is built, and why it ends there.
 

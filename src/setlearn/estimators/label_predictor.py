@@ -98,25 +98,47 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
             kept = self._kept(nodes)
         else:
             kept = sparse.csr_array(TopK(top).accept(Nodes.roots(scores)))
-        labels = self.classes_.tolist()
-        rankings = []
-        for row, score in enumerate(scores):
-            chosen = kept.indices[kept.indptr[row] : kept.indptr[row + 1]]
-            order = chosen[np.argsort(-score[chosen], kind="stable")]
-            rankings.append(Ranking((labels[k], float(score[k])) for k in order))
-        return rankings
+        return self._ranked(scores, kept)
 
     def complete(self, X: Any, known: Any, *, unknown: Unknown = "error") -> Any:
-        self._check_fitted()
-        check_unknown(unknown)
-        given = self.space_.encode(known, unknown)
-        check_same_length(_num_samples(X), given.shape[0], "known")
-        implied = self._implied(given)
-        kept = self._kept(self._score(X, implied.toarray()))
-        others = sparse.csr_array((kept + implied) > given)
+        given = self._given(X, known, unknown)
+        others = self._others(self._score(X, self._implied(given).toarray()), given)
         # One class per sample is no set, but there may be any number of other classes.
         answer = self.space_.answer_sets if self.space_.one_per_sample else self.space_.answer
         return answer(others)
+
+    def complete_ranked(
+        self, X: Any, known: Any, *, top: int | None = None, unknown: Unknown = "error"
+    ) -> list[Ranking]:
+        """List what else may be in each set, with scores, best first.
+
+        Parameters
+        ----------
+        X : inputs, as in ``predict``
+        known : iterable of sets, or an indicator
+            The known labels, one set per input. They are never listed.
+        top : int, optional
+            List that many of the best other labels, whether the rule keeps them or not. By
+            default those that ``complete`` answers.
+        unknown : {"error", "ignore"}, default="error"
+            What to do with known labels never seen in training.
+
+        Returns
+        -------
+        list of Ranking
+            One list of ``(label, score)`` per input. With ``conditional=True`` the scores depend
+            on what is known. A label that follows from a known one in the hierarchy has score 1.
+        """
+        check_top(top)
+        given = self._given(X, known, unknown)
+        implied = self._implied(given).toarray()
+        nodes = self._score(X, implied)
+        scores = np.where(implied, 1.0, self._scores_of_others(nodes))
+        if top is None:
+            return self._ranked(scores, self._others(nodes, given))
+        known_labels = given.toarray()
+        best = TopK(top).accept(Nodes.roots(scores, known_labels))
+        return self._ranked(scores, sparse_mask(best & ~known_labels))
 
     def trace(self, x: Any, known: Any = (), *, unknown: Unknown = "error") -> LabelTrace:
         self._check_fitted()
@@ -215,6 +237,39 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
         seen = self.space_.encode([labels & each for each in elements], "error")
         closed = self.space_.answer_sets(self._implied(seen))
         return [each | more for each, more in zip(elements, closed, strict=True)]
+
+    def _ranked(self, scores: FloatArray, kept: sparse.csr_array) -> list[Ranking]:
+        """The kept labels (n, labels) of each sample, best first."""
+        labels = self.classes_.tolist()
+        rankings = []
+        for row, score in enumerate(scores):
+            chosen = kept.indices[kept.indptr[row] : kept.indptr[row + 1]]
+            order = chosen[np.argsort(-score[chosen], kind="stable")]
+            rankings.append(Ranking((labels[k], float(score[k])) for k in order))
+        return rankings
+
+    def _given(self, X: Any, known: Any, unknown: Unknown) -> sparse.csr_array:
+        """The known labels of each input, (n, labels)."""
+        self._check_fitted()
+        check_unknown(unknown)
+        given = self.space_.encode(known, unknown)
+        check_same_length(_num_samples(X), given.shape[0], "known")
+        return given
+
+    def _others(self, nodes: Nodes, given: sparse.csr_array) -> sparse.csr_array:
+        """The rest of each set, (n, labels), with what the given labels imply."""
+        return sparse.csr_array((self._kept(nodes) + self._implied(given)) > given)
+
+    def _scores_of_others(self, nodes: Nodes) -> FloatArray:
+        """The score of each label, given the known ones if there is a completion, (n, labels)."""
+        scores = self._labels_only(nodes.probabilities)
+        if self.completion_ is None or nodes.known is None:
+            return scores
+        informed: BoolArray = np.asarray(nodes.known.any(axis=1))
+        if informed.any():
+            scores = scores.copy()
+            scores[informed] = self.completion_.scores.left(nodes[informed]).probabilities
+        return scores
 
     def _kept(self, nodes: Nodes) -> sparse.csr_array:
         """The kept labels, (n, labels); may include known labels; computed in dense chunks."""
