@@ -28,6 +28,8 @@ from setlearn.estimators.completion import Completion
 from setlearn.estimators.hierarchy import Hierarchy, given_parents
 from setlearn.estimators.label_space import LabelSpace, sparse_mask
 from setlearn.features import TableFeatures
+from setlearn.learners import SetMixture
+from setlearn.learners.input_range import check_range
 from setlearn.metrics import mean_f1
 from setlearn.nodes import BoolArray, FloatArray, Mask, Nodes
 from setlearn.rules import TopK
@@ -35,7 +37,7 @@ from setlearn.rules.steps import LabelTrace
 from setlearn.scorers import LabelScorer
 from setlearn.set_reading import read_set
 
-__all__ = ["LabelPredictor", "check_inputs", "set_columns"]
+__all__ = ["LabelPredictor", "check_inputs", "check_numbers", "set_columns"]
 
 
 class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # sklearn has no types
@@ -312,10 +314,14 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
 
     def _inputs(self, X: Any) -> Any:
         """X as the learner takes it."""
+        learner = self.scorer_.estimator
         if self.features_ is not None:
-            return self.features_.reader_.read(self.features_.rows(X))
-        allow_nan = get_tags(self.scorer_.estimator).input_tags.allow_nan
-        return check_inputs(self, X, reset=False, allow_nan=allow_nan)
+            inputs = self.features_.reader_.read(self.features_.rows(X))
+        else:
+            allow_nan = get_tags(learner).input_tags.allow_nan
+            inputs = check_inputs(self, X, reset=False, allow_nan=allow_nan)
+        check_numbers(learner, inputs, self.features_)
+        return inputs
 
 
 def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool, allow_nan: bool) -> Any:
@@ -369,6 +375,28 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool, allow_nan: bo
         raise error if isinstance(error, DataError) else DataError(_with_cure(error)) from error
     # A learner that selects columns by name needs the table itself.
     return X if hasattr(X, "columns") or not numeric else checked
+
+
+def check_numbers(learner: BaseEstimator, X: Any, features: TableFeatures | None) -> None:
+    """Raise if the learner is the default one, and numbers are too large for it.
+
+    Parameters
+    ----------
+    learner : BaseEstimator
+    X : inputs
+        As the learner is given them.
+    features : TableFeatures or None
+        What has made X of a table.
+
+    Raises
+    ------
+    DataError
+        It names the columns.
+    """
+    if not isinstance(learner, SetMixture) or sparse.issparse(X):
+        return
+    names = getattr(X, "columns", None) if features is None else features.get_feature_names_out()
+    check_range(X, None if names is None else list(names))
 
 
 def set_columns(estimator: BaseEstimator, names: Sequence[str] | None) -> None:

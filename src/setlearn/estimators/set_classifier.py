@@ -20,7 +20,12 @@ from setlearn.errors import DataError, ParameterError
 from setlearn.estimators.base import InputLayout
 from setlearn.estimators.completion import Completion
 from setlearn.estimators.hierarchy import Hierarchy, parents_of
-from setlearn.estimators.label_predictor import LabelPredictor, check_inputs, set_columns
+from setlearn.estimators.label_predictor import (
+    LabelPredictor,
+    check_inputs,
+    check_numbers,
+    set_columns,
+)
 from setlearn.estimators.label_problem import (
     LabelProblem,
     check_combination,
@@ -220,6 +225,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         else:
             allow_nan = get_tags(learner).input_tags.allow_nan
             X = check_inputs(self, X, reset=True, allow_nan=allow_nan)
+        check_numbers(learner, X, features)
         space, targets = read_targets(y, _num_samples(X))
         if not isinstance(learner, Pipeline):  # its steps may select the columns to read
             warn_of_leaked_targets(table, space, targets)
