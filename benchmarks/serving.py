@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -32,16 +33,16 @@ def make_model(folder):
 
 
 def start_server(folder):
-    options = ["--port", "0", "--workers", "1", "--quiet"]
+    options = ["--port", "0", "--workers", "1", "--quiet", "--json"]
     process = subprocess.Popen(
         [sys.executable, "-m", "setlearn", "serve", str(folder), *options],
-        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
     )
-    for line in process.stderr:
-        if found := re.search(r"http://[\d.]+:(\d+)/", line):
-            return process, int(found[1])
-    raise SystemExit("the server did not start")
+    started = process.stdout.readline()
+    if not started:
+        raise SystemExit("the server did not start")
+    return process, urlsplit(json.loads(started)["address"]).port
 
 
 async def ask_for(port, bodies, until, seconds, errors):

@@ -18,7 +18,7 @@ says what is wrong, which value was received, and what to do. All warnings are a
 import sys
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
 from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
@@ -35,6 +35,7 @@ __all__ = [
     "SetlearnWarning",
     "TruncationWarning",
     "UnknownLabelWarning",
+    "UnseenCategoryWarning",
     "UnseenTokenWarning",
     "UntrustedModelError",
     "warn_user",
@@ -145,6 +146,53 @@ class InterruptedFitWarning(SetlearnWarning):
 
 class UnknownLabelWarning(SetlearnWarning):
     """Labels not seen in training were ignored, because of ``unknown="ignore"``."""
+
+
+class UnseenCategoryWarning(SetlearnWarning):
+    """Some rows of a table have categories that training has not seen.
+
+    Parameters
+    ----------
+    samples : sequence of int
+        The positions of these rows.
+    values : mapping of str to sequence of str
+        The different values of each column that has some, by first occurrence.
+    """
+
+    def __init__(self, samples: Sequence[int], values: Mapping[str, Sequence[str]]) -> None:
+        columns = (f"{name} ({_some(new_values)})" for name, new_values in values.items())
+        super().__init__(
+            f"{len(samples)} row{'' if len(samples) == 1 else 's'} with categories never seen in "
+            f"training: {', '.join(columns)}; they have no features, as if the value were missing. "
+            "Add rows with such values to the training data, or correct their spelling"
+        )
+        self.samples = tuple(samples)
+        self.values = {name: tuple(new_values) for name, new_values in values.items()}
+
+    @classmethod
+    def of_batches(cls, parts: Sequence[Self]) -> Self:
+        """One warning for all batches of a table; its samples are counted from each batch's start.
+
+        Parameters
+        ----------
+        parts : sequence of UnseenCategoryWarning
+
+        Returns
+        -------
+        UnseenCategoryWarning
+        """
+        values: dict[str, dict[str, None]] = {}
+        for part in parts:
+            for name, new_values in part.values.items():
+                values.setdefault(name, {}).update(dict.fromkeys(new_values))
+        samples = [sample for part in parts for sample in part.samples]
+        return cls(samples, {name: list(every) for name, every in values.items()})
+
+
+def _some(values: Sequence[str]) -> str:
+    """Up to three values, and how many more there are."""
+    more = f" and {len(values) - 3} more" if len(values) > 3 else ""
+    return ", ".join(f"{value!r:.60}" for value in values[:3]) + more
 
 
 class UnseenTokenWarning(SetlearnWarning):

@@ -146,6 +146,32 @@ def check_completion(case, tmp_path):
             model.trace(case.X[0], unknown=wrong)
 
 
+def check_ranked_completion(case, tmp_path):
+    model = case.fitted()
+    given = [frozenset(sorted(s, key=repr)[:1]) for s in model.predict_sets(case.X)]
+    rankings = model.complete_ranked(case.X, given)
+    for ranking, others in zip(rankings, model.complete(case.X, given), strict=True):
+        assert isinstance(ranking, Ranking)
+        assert {element for element, _ in ranking} == model.as_elements([others])[0]
+        scores = [score for _, score in ranking]
+        assert scores == sorted(scores, reverse=True)
+    two = model.complete_ranked(case.X, given, top=2)
+    many = model.complete_ranked(case.X, given, top=200)
+    for best, every, known in zip(two, many, given, strict=True):
+        assert best == every[:2]
+        assert not known & {element for element, _ in every}
+        assert len(best) == min(2, len(every))
+    nothing = model.complete_ranked(case.X, [set() for _ in case.X], top=2)
+    expected = [[element for element, _ in r] for r in model.predict_ranked(case.X, top=2)]
+    assert [[element for element, _ in ranking] for ranking in nothing] == expected
+    with pytest.raises(ParameterError, match="top must be"):
+        model.complete_ranked(case.X, given, top=0)
+    with pytest.raises(ParameterError, match="unknown must be"):
+        model.complete_ranked(case.X, given, unknown="drop")
+    with pytest.raises(DataError, match="known has"):
+        model.complete_ranked(case.X, given[1:], top=2)
+
+
 def check_completion_of_many(case, tmp_path):
     """However many are known, TopK(k) adds k others, or all that are left."""
     model = case.fitted()
@@ -270,6 +296,7 @@ CHECKS = [
     check_rankings,
     check_completion,
     check_completion_of_many,
+    check_ranked_completion,
     check_traces,
     check_other_rules,
     check_rule_after_fit,

@@ -114,6 +114,19 @@ class TestComplete:
         for answer in run("complete", tagger, photos, "--known", "tags").answers:
             assert not set(answer["known"]) & set(answer["prediction"])
 
+    def test_ranked_suggestions(self, tagger, photos):
+        command = ("complete", tagger, photos, "--known", "tags")
+        plain = run(*command).answers
+        for scored, answer in zip(run(*command, "--scores").answers, plain, strict=True):
+            assert sorted(element for element, _ in scored["prediction"]) == answer["prediction"]
+        model = setlearn.load(tagger)
+        n_labels = len(model.elements_)
+        for answer in run(*command, "--top", 2).answers:
+            elements, scores = zip(*answer["prediction"], strict=True)
+            assert len(elements) == min(2, n_labels - len(answer["known"]))
+            assert not set(answer["known"]) & set(elements)
+            assert list(scores) == sorted(scores, reverse=True)
+
     def test_elements_that_the_model_does_not_know(self, tagger, tmp_path):
         rows = tagged_texts(5)
         rows[2]["tags"] = ["dragon"]

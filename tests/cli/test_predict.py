@@ -272,3 +272,18 @@ def test_unseen_tokens_are_counted_over_all_batches(speller, folder, monkeypatch
     assert ended.code == 0
     assert "warning: 3 inputs with tokens never seen in training (2 different, " in ended.err
     assert ended.err.count("never seen in training") == 1
+
+
+def test_new_categories_are_counted_over_all_batches(folder):
+    train = [{"city": "Oslo", "tags": ["north"]}, {"city": "Rome", "tags": ["south"]}] * 30
+    new = [{"city": "Oslo"}] * 1500 + [{"city": "Lima"}, {"city": None}, {"city": "Kyiv"}] * 300
+    data = write_jsonl(folder / "cities.jsonl", train)
+    assert run("fit", data, "-o", folder / "cities", "--target", "tags").code == 0
+    for options in ((), ("--json",)):
+        ended = run("predict", folder / "cities", write_jsonl(folder / "new.jsonl", new), *options)
+        assert ended.code == 0
+        [line] = ended.err.splitlines()
+        assert line.startswith(
+            "setlearn: warning: 600 rows with categories never seen in training: "
+            "city ('Lima', 'Kyiv'); they have no features"
+        )

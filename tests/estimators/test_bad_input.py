@@ -4,9 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 from setlearn import SetClassifier
@@ -280,3 +282,28 @@ def test_nothing_is_left_half_fitted():
 def test_texts_without_a_word_are_refused():
     with pytest.raises(DataError, match="column 'text' has no words to learn from in 2 rows"):
         SetClassifier().fit(["! ?", "- +"], [{"x"}, {"y"}])
+
+
+HUGE = "as large as .*e\\+300, but the learner takes none beyond 3.4e\\+38; use a smaller unit"
+
+
+def test_numbers_that_are_too_large_are_named_with_their_columns():
+    numbers, sets = np.random.RandomState(0).randn(40, 7), [{"a"}, {"b"}] * 20
+    default = SetClassifier(rule=TopK(1), random_state=0)
+    message = f"^columns 0, 1, 2, 3, 4 and 2 more of X have values {HUGE}"
+    check_error(DataError, ValueError, message, lambda: default.fit(numbers * 1e300, sets))
+    huge = numbers.copy()
+    huge[3, 2] = -1e300
+    fitted = default.fit(numbers, sets)
+    message = f"^column 2 of X has values {HUGE}"
+    check_error(DataError, ValueError, message, lambda: clone(default).fit(huge, sets))
+    check_error(DataError, ValueError, message, lambda: fitted.predict(huge))
+    for more in ({}, {"kind": ["red", "blue"] * 20}):
+        table = pd.DataFrame(huge, columns=[*"tuvwxyz"]).assign(**more)
+        message = f"^column 'v' of X has values {HUGE}"
+        check_error(DataError, ValueError, message, lambda table=table: default.fit(table, sets))
+
+
+def test_other_learners_may_take_them():
+    numbers, sets = np.random.RandomState(0).randn(40, 3), [{"a"}, {"b"}] * 20
+    SetClassifier(GaussianNB(), TopK(1)).fit(numbers * 1e60, sets).predict(numbers * 1e60)

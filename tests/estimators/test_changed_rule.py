@@ -1,4 +1,7 @@
-"""A rule that was changed after fit is refused, and nothing else is."""
+"""A rule or a hierarchy that was changed after fit is refused, and nothing else is."""
+
+import pickle
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -84,3 +87,42 @@ def test_what_a_rule_needs_is_asked_of_the_scores_that_were_fitted():
     model = fitted(Margin(), scores="softmax").set_params(scores="marginal")
     with pytest.raises(ParameterError, match="shares of 1"):
         model.with_rule(ExpectedF())
+
+
+TREE = {"a": "b", "c": ["b", "d"], "d": float("nan")}
+SETS = [{name for name, value in zip("abcd", row, strict=True) if value} for row in Y]
+
+
+def with_hierarchy():
+    learner = LogisticRegression(max_iter=500)
+    return SetClassifier(learner, TopK(1), hierarchy=deepcopy(TREE)).fit(X, SETS)
+
+
+@pytest.mark.parametrize("after", [None, {}, {"a": "c"}, TREE | {"d": "a"}], ids=repr)
+def test_a_changed_hierarchy_is_refused(after, tmp_path):
+    for model in (with_hierarchy(), loaded(with_hierarchy(), tmp_path)):
+        with pytest.raises(
+            ParameterError, match=r"hierarchy was changed to .* after fit.*call fit"
+        ):
+            model.set_params(hierarchy=after).predict(X)
+    with pytest.raises(ParameterError, match="hierarchy was changed"):
+        fitted(TopK(1)).set_params(hierarchy={0: 1}).predict(X)
+
+
+def test_a_change_inside_the_hierarchy_is_refused():
+    model = with_hierarchy()
+    model.hierarchy["c"].remove("d")
+    with pytest.raises(ParameterError, match="hierarchy was changed"):
+        model.complete(X, [set()] * len(X))
+    with pytest.raises(ParameterError, match="hierarchy was changed"):
+        model.with_rule(TopK(2))
+
+
+def test_the_same_hierarchy_written_in_another_way_is_none_other():
+    model = with_hierarchy()
+    answers = model.predict(X)
+    assert pickle.loads(pickle.dumps(model)).predict(X) == answers  # nan is no longer itself
+    assert (
+        model.set_params(hierarchy={"c": {"d", "b"}, "a": ("b",), "d": None}).predict(X) == answers
+    )
+    assert model.set_params(hierarchy={"a": "c"}).fit(X, SETS).predict(X) != answers

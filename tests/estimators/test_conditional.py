@@ -130,3 +130,13 @@ def test_all_parts_but_the_empty_one_are_equally_frequent():
 def test_wrong_combinations(parameters, y):
     with pytest.raises(ParameterError, match=r"conditional=True needs.*got.*leave it out"):
         SetClassifier(LogisticRegression(), TopK(1), conditional=True, **parameters).fit(X, y)
+
+
+def test_suggestions_depend_on_what_is_known():
+    known = [{0}, {1}, {2}, {3}, set()]
+    informed = fitted(conditional=True).complete_ranked(X[:5], known, top=1)
+    assert [ranking[0][0] for ranking in informed[:4]] == [1, 0, 3, 2]
+    assert informed[4] == fitted().predict_ranked(X[4:5], top=1)[0]
+    rows = [dict(ranking) for ranking in fitted().complete_ranked(X[:5], known, top=4)]
+    alone = [dict(ranking) for ranking in fitted().predict_ranked(X[:5], top=4)]
+    assert all(row.items() <= scores.items() for row, scores in zip(rows, alone, strict=True))

@@ -184,3 +184,11 @@ def test_labels_that_are_tuples():
     y = [{(1, "a")} if k else {(2, "b")} for k in KIND % 2]
     model = fitted(hierarchy={(1, "a"): (1, "b"), (2, "b"): [(0,), (1, "b")]}, y=y)
     assert set(model.classes_) == {(0,), (1, "a"), (1, "b"), (2, "b")}
+
+
+def test_suggestions_begin_with_what_is_implied():
+    model = fitted(Threshold(0.5))
+    [ranking] = model.complete_ranked(X[KIND == 3][:1], [{"poodle"}], top=4)
+    assert {label for label, score in ranking[:2]} == {"animal", "dog"}
+    assert [score for _, score in ranking[:2]] == [1.0, 1.0]
+    assert [label for label, _ in ranking[2:]] == ["plant", "oak"]

@@ -13,6 +13,8 @@ import pytest
 from setlearn import metrics
 from setlearn.errors import KindError
 from setlearn.metrics import set_report
+from setlearn.nodes import Nodes
+from setlearn.rules.precision_guarantee import total_losses
 
 TRUE = [{"ab", "c"}, {"d"}, set(), {"e"}]
 PREDICTED = [{"a", "c"}, {"d"}, set(), set()]
@@ -74,8 +76,21 @@ def test_the_table_is_aligned():
     name, figure = r"[A-Za-z1 ]+?", r"[\d.]+"
     ends = {re.match(f"{name} +({figure})(  |$)", line).end(1) for line in lines}
     assert len(ends) == 1
-    assert len(lines) == 11
+    assert len(lines) == 12
     assert lines[-1].endswith("samples left out: 2")
+
+
+def test_controlled_precision_is_what_risk_control_controls():
+    rng = np.random.default_rng(0)
+    scores, true = rng.random((50, 4)), rng.random((50, 4)) < 0.3
+    [losses] = total_losses(Nodes.roots(scores), true, np.array([0.8]))
+    report = set_report(true, scores >= 0.8)
+    assert report.n_empty_predicted > 0
+    assert report.controlled_precision == pytest.approx(1 - losses / 50)
+    assert report.controlled_precision > report.mean_precision
+    assert report.to_dict()["controlled_precision"] == report.controlled_precision
+    assert "controlled precision" in str(report)
+    assert "controlled precision" not in str(set_report([{1}, set()], [{1, 2}, set()]))
 
 
 def test_a_report_is_frozen():

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import setlearn
 from setlearn import SequenceSetGenerator, SetClassifier
 from setlearn.errors import ModelError, NotFittedError, ParameterError, UntrustedModelError
+from setlearn.learners import SetMixture
 from setlearn.networks import LSTM, Training
 from setlearn.nodes import Nodes, Step
 from setlearn.persistence import check_can_save
@@ -40,6 +41,29 @@ def test_a_model_that_is_not_fitted(tmp_path):
 def test_what_is_no_model(thing, tmp_path):
     with pytest.raises(ModelError, match="pass a fitted SetClassifier or SequenceSetGenerator"):
         setlearn.save(thing, tmp_path / "model")
+
+
+def test_a_pipeline_around_a_model_says_how_to_turn_it_inside_out(tmp_path):
+    X, Y = [[float(k), k % 3] for k in range(30)], [{"a"} if k < 15 else {"b"} for k in range(30)]
+    around = make_pipeline(StandardScaler(), SetClassifier(rule=TopK(1), random_state=0)).fit(X, Y)
+    for save in (partial(setlearn.save, path=tmp_path / "model"), check_can_save):
+        with pytest.raises(ModelError) as caught:
+            save(around)
+        assert str(caught.value) == (
+            "a Pipeline around a SetClassifier cannot be saved, only the SetClassifier itself; fit "
+            "and save SetClassifier(make_pipeline(StandardScaler(), learner)), with all steps "
+            "inside. Its default learner is setlearn.learners.SetMixture()"
+        )
+    inside = make_pipeline(StandardScaler(), SetMixture())
+    model = SetClassifier(inside, TopK(1), random_state=0).fit(X, Y)
+    setlearn.save(model, tmp_path / "model")
+    assert setlearn.load(tmp_path / "model").predict(X) == model.predict(X) == around.predict(X)
+
+
+@pytest.mark.parametrize("pipeline", [make_pipeline(StandardScaler()), Pipeline([])], ids=repr)
+def test_other_pipelines_are_no_models(pipeline, tmp_path):
+    with pytest.raises(ModelError, match="pass a fitted SetClassifier or SequenceSetGenerator"):
+        setlearn.save(pipeline, tmp_path / "model")
 
 
 def test_a_function_as_tokens(tmp_path):

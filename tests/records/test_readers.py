@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from setlearn.errors import DataError
+from setlearn.errors import DataError, UnseenCategoryWarning
 from setlearn.features import Column, FeatureReader, feature_reader
 from setlearn.files import Row
 from setlearn.records import JoinedTextReader, TextReader
@@ -35,7 +35,9 @@ def test_the_median_is_in_range_however_large_the_numbers():
 
 
 def test_categories_are_flags_and_unseen_ones_have_none():
-    read = fitted("category", ["red", "blue", None]).read(rows_of(c=["blue", "green", None, "red"]))
+    reader = fitted("category", ["red", "blue", None])
+    with pytest.warns(UnseenCategoryWarning, match=r"1 row with .*: c \('green'\)"):
+        read = reader.read(rows_of(c=["blue", "green", None, "red"]))
     assert read.tolist() == [[1, 0], [0, 0], [0, 0], [0, 1]]
 
 

@@ -47,3 +47,28 @@ def test_other_names_are_refused(wrong):
     for rule in (Auto(metric=wrong), Threshold(metric=wrong)):
         with pytest.raises(ParameterError, match=message):
             rule.check_parameters()
+
+
+@pytest.mark.parametrize("rule", [Auto, Threshold])
+@pytest.mark.parametrize(
+    ("other", "meant"),
+    [
+        ("exact_match", "'exact'"),
+        (exact_match, "'exact'"),
+        ("mean_f1", "'f1'"),
+        ("F1", "'f1'"),
+        ("f1_samples", "'f1'"),
+        ("hamming_distance", "'hamming'"),
+        (mean_jaccard, "'jaccard'"),
+    ],
+)
+def test_other_names_of_a_metric_lead_to_its_name(rule, other, meant):
+    with pytest.raises(ParameterError, match=rf"got '\w+'; write metric={meant}$"):
+        rule(metric=other).check_parameters()
+
+
+@pytest.mark.parametrize("other", ["accuracy", None, 3])
+def test_what_is_no_metric_gets_the_list(other):
+    message = rf"'jaccard'\], got {other!r}; write one of these names$"
+    with pytest.raises(ParameterError, match=message):
+        Auto(metric=other).check_parameters()

@@ -43,7 +43,7 @@ class LiveServer:
             self.lines.append(line)
 
     def _find_address(self):
-        address = re.search(r"http://\S+(?=/\n)", "".join(self.lines))
+        address = re.search(r"http://\S+(?=/ \(Ctrl-C)", "".join(self.lines))
         assert address or self.process.poll() is None, self.lines
         return address and address.group()
 

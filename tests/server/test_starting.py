@@ -1,12 +1,18 @@
 """Servers that cannot start say why, and what to do."""
 
+import contextlib
+import json
+import re
+import signal
 import socket
 import subprocess
 import sys
 
+import httpx
 import pytest
 
 from tests.cli.running import run
+from tests.server.live_server import LONGEST_START, until
 
 BLOCKED = """
 import sys
@@ -103,3 +109,59 @@ def test_doctor_knows_the_extra():
     extra = run("doctor", "--json").document["extras"]["server"]
     assert set(extra["packages"]) == {"fastapi", "uvicorn"}
     assert extra["install"] == "pip install 'setlearn[server]'"
+
+
+SIGNED_OFF = "setlearn: interrupted\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "on_stdout"), [((), False), (("--quiet", "--json"), True), (("--json",), True)]
+)
+def test_a_ready_server_says_where_it_is_and_how_to_stop_it(
+    small_model_folders, options, on_stdout
+):
+    folder = small_model_folders["tags"]
+    models = (f"one={folder}", f"two={folder}")
+    command = [sys.executable, "-m", "setlearn", "serve", *models, "--port", "0", "--workers", "1"]
+    with subprocess.Popen(
+        [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            first = (process.stdout if on_stdout else process.stderr).readline()
+            address = re.search(r"http://127\.0\.0\.1:\d+/", first).group()
+            assert httpx.get(f"{address}readyz").status_code == 200
+        finally:
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    if on_stdout:
+        assert json.loads(first) == {"address": address, "models": ["one", "two"]}
+        assert ("readyz" in err) != ("--quiet" in options)  # in the access log
+    else:
+        assert first == f"serving one, two at {address} (Ctrl-C stops the server)\n"
+        assert out == ""
+    assert err.endswith(SIGNED_OFF)
+    assert "serving" not in err
+
+
+def test_a_quiet_server_says_nothing(small_model_folders):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "setlearn", "serve", small_model_folders["tags"], "--quiet"]
+    with subprocess.Popen(
+        [*command, "--port", str(port), "--workers", "1"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            until(lambda: _is_ready(port), LONGEST_START)
+        finally:
+            process.send_signal(signal.SIGINT)
+            assert process.communicate(timeout=60) == ("", SIGNED_OFF)
+
+
+def _is_ready(port):
+    with contextlib.suppress(httpx.HTTPError):
+        return httpx.get(f"http://127.0.0.1:{port}/readyz").status_code == 200
+    return False

@@ -16,6 +16,8 @@ from setlearn.cli.options import (
     Out,
     OutputOptions,
     ReadingOptions,
+    Scores,
+    Top,
     Unknown,
 )
 
@@ -35,6 +37,8 @@ def complete(
         ),
     ],
     out: Out = "-",
+    scores: Scores = False,
+    top: Top = None,
     unknown: IfUnknown = Unknown.error,
     rule: OtherRule = None,
     *,
@@ -54,7 +58,11 @@ def complete(
 
         def complete_batch(batch: Sequence[Row]) -> list[Any]:
             known_sets = loaded.known_sets(batch, known)
-            others = loaded.complete(batch, known_sets, unknown=unknown.value)
+            others: Sequence[Any]
+            if scores or top is not None:
+                others = loaded.complete_ranked(batch, known_sets, top=top, unknown=unknown.value)
+            else:
+                others = loaded.complete(batch, known_sets, unknown=unknown.value)
             return list(zip(known_sets, others, strict=True))
 
         answers = (

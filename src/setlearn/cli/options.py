@@ -27,6 +27,8 @@ __all__ = [
     "Out",
     "OutputOptions",
     "ReadingOptions",
+    "Scores",
+    "Top",
     "Trusted",
     "Unknown",
     "flag",
@@ -54,6 +56,18 @@ Out: TypeAlias = Annotated[
         metavar="FILE",
         help="File for the answers. Its name says whether they are written as CSV, TSV or JSONL; "
         "a name without a known format means JSONL, and other formats are refused. - for stdout.",
+    ),
+]
+Scores: TypeAlias = Annotated[
+    bool, typer.Option("--scores", help="Give the score of each element too, best first.")
+]
+Top: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="NUMBER",
+        help="Give this number of the best elements, whether the rule keeps them or not, with "
+        "their scores.",
     ),
 ]
 OtherRule: TypeAlias = Annotated[

@@ -15,6 +15,8 @@ from setlearn.cli.options import (
     Out,
     OutputOptions,
     ReadingOptions,
+    Scores,
+    Top,
 )
 
 if TYPE_CHECKING:
@@ -27,18 +29,8 @@ def predict(
     model: Model,
     data: Data,
     out: Out = "-",
-    scores: Annotated[
-        bool, typer.Option("--scores", help="Give the score of each element too, best first.")
-    ] = False,
-    top: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="NUMBER",
-            help="Give this number of the best elements, whether the rule keeps them or not, with "
-            "their scores.",
-        ),
-    ] = None,
+    scores: Scores = False,
+    top: Top = None,
     rule: OtherRule = None,
     with_input: Annotated[
         bool, typer.Option("--with-input", help="Repeat the row before its answer.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Annotated
@@ -69,8 +70,9 @@ def serve(
 ) -> None:
     """Serve models over HTTP, with a page to try them.
 
-    Ends with Ctrl-C or SIGTERM, after running requests have been answered. The access log on
-    stderr has one JSON document per line; --quiet turns it off.
+    Ends with Ctrl-C or SIGTERM, after running requests have been answered. When the server is
+    ready, stderr gets a line with its address; with --json, stdout a document. The access log on
+    stderr has one JSON document per line. --quiet turns off both on stderr.
     """
     from setlearn.cli.console import print_notes
     from setlearn.server import Limits, Settings
@@ -91,8 +93,15 @@ def serve(
         print_notes(
             [f"setlearn: warning: no token is set, so anyone who reaches {host} can use the models"]
         )
-    names = ", ".join(settings.models)
-    run(settings, lambda address: print_notes([f"serving {names} at {address}"]))
+
+    def announce(address: str) -> None:
+        line = f"serving {', '.join(settings.models)} at {address} (Ctrl-C stops the server)"
+        if output.as_json:
+            typer.echo(json.dumps({"address": address, "models": [*settings.models]}))
+        else:
+            print_notes([line], quiet=output.quiet)
+
+    run(settings, announce)
 
 
 def _is_loopback(host: str) -> bool:

@@ -7,7 +7,7 @@ command line, the server, the experiments and user code never ask which one they
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from copy import copy
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias
 
@@ -175,6 +175,34 @@ class SetPredictor(ABC):
         """
 
     @abstractmethod
+    def complete_ranked(
+        self, X: Any, known: Any, *, top: int | None = None, unknown: Unknown = "error"
+    ) -> list[Ranking]:
+        """List what else may be in each set, with scores, best first.
+
+        Parameters
+        ----------
+        X : inputs, as in ``predict``
+        known : iterable of sets
+            The known elements, one set per input. They are never listed.
+        top : int, optional
+            List that many of the best other elements, whether the rule keeps them or not. By
+            default those that ``complete`` answers.
+        unknown : {"error", "ignore"}, default="error"
+            As in ``complete``.
+
+        Returns
+        -------
+        list of Ranking
+            One list of ``(element, score)`` per input.
+
+        Raises
+        ------
+        DataError
+            As in ``complete``.
+        """
+
+    @abstractmethod
     def trace(self, x: Any, known: Any = (), *, unknown: Unknown = "error") -> Trace:
         """Show step by step how the set of one input is built, and why it ends there.
 
@@ -288,9 +316,15 @@ class SetPredictor(ABC):
 class RuleHolder(SetPredictor):
     """A set predictor that holds its rule itself: what `with_rule` needs is the same for all.
 
-    ``rule`` is the rule that was asked for, ``rule_`` the fitted one. A change of ``rule`` after
-    ``fit`` is refused by all verbs, because it could not be honoured without a new fit.
+    ``rule`` is the rule that was asked for, ``rule_`` the fitted one. A change of ``rule``, or of
+    another parameter in ``fixed_after_fit``, is refused by all verbs, because it could not be
+    honoured without a new fit.
     """
+
+    fixed_after_fit: ClassVar[Mapping[str, str]] = {
+        "rule": "call fit again, or use with_rule(rule), which keeps the scores"
+    }
+    """Parameters that must not change after ``fit``, and what to do instead."""
 
     rule: Any
     rule_: Rule
@@ -337,7 +371,7 @@ class RuleHolder(SetPredictor):
         """Take a fitted rule; `Auto` leaves its winner and the scores of all candidates."""
         self.rule_ = rule.chosen
         self.rule_scores_ = rule.candidate_scores
-        self.fitted_rule_ = _settings(self.rule)
+        self.fitted_settings_ = self._fixed_settings()
 
     def _rule_facts(self) -> dict[str, Any]:
         """What the rule has learned and, if it was selected among others, their scores."""
@@ -349,13 +383,19 @@ class RuleHolder(SetPredictor):
     def _check_fitted(self) -> None:
         if not hasattr(self, "rule_"):
             raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit(X, y) first")
-        # It is not saved, but `load` describes a model at once: its rule is still as it was saved.
-        fitted_rule = vars(self).setdefault("fitted_rule_", _settings(self.rule))
-        if fitted_rule != _settings(self.rule):
-            raise ParameterError(
-                f"the rule was changed to {self.rule!r} after fit, but the fitted model uses "
-                f"{self.rule_!r}; call fit again, or use with_rule(rule), which keeps the scores"
-            )
+        # They are not saved, but `load` describes a model at once: they are still as saved.
+        settings = self._fixed_settings()
+        fitted_settings = vars(self).setdefault("fitted_settings_", settings)
+        for name, cure in self.fixed_after_fit.items():
+            if settings[name] != fitted_settings[name]:
+                raise ParameterError(
+                    f"the {name} was changed to {getattr(self, name)!r:.200} after fit, but the "
+                    f"fitted model still uses the former {name}; {cure}"
+                )
+
+    def _fixed_settings(self) -> dict[str, Any]:
+        """The parameters in ``fixed_after_fit`` as values that can be compared later."""
+        return {"rule": _settings(self.rule)}
 
 
 def check_both(X: Any, y: Any) -> None:

@@ -17,7 +17,7 @@ from setlearn.ordering import canonical_rank
 from setlearn.savable import savable
 from setlearn.scorers.label_targets import LabelTargets
 
-__all__ = ["Hierarchy", "parents_of"]
+__all__ = ["Hierarchy", "given_parents", "parents_of"]
 
 STEP = 1e-9
 """The share by which a label scores less than its parent at least, so that parents come first."""
@@ -49,15 +49,20 @@ def parents_of(hierarchy: Any) -> dict[Hashable, frozenset[Hashable]]:
     >>> parents_of({"poodle": "dog", "dog": ["pet", "mammal"]})["poodle"]
     frozenset({'dog'})
     """
+    parents = given_parents(hierarchy)
+    for label in parents:
+        _ancestors(label, parents)  # to find cycles
+    return parents
+
+
+def given_parents(hierarchy: Any) -> dict[Hashable, frozenset[Hashable]]:
+    """As `parents_of`, but without looking for cycles, which takes most of the time."""
     if not isinstance(hierarchy, Mapping):
         raise KindError(
             f"hierarchy must be a mapping from labels to their parents, got {hierarchy!r}; pass "
             'for instance {"poodle": "dog", "dog": "animal"}'
         )
-    parents = {label: _parents(label, given) for label, given in hierarchy.items()}
-    for label in parents:
-        _ancestors(label, parents)  # to find cycles
-    return parents
+    return {label: _parents(label, given) for label, given in hierarchy.items()}
 
 
 def _parents(label: Hashable, given: Any) -> frozenset[Hashable]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,11 @@ from setlearn.estimators.base import (
     check_unknown,
 )
 from setlearn.estimators.completion import Completion
-from setlearn.estimators.hierarchy import Hierarchy
+from setlearn.estimators.hierarchy import Hierarchy, given_parents
 from setlearn.estimators.label_space import LabelSpace, sparse_mask
 from setlearn.features import TableFeatures
+from setlearn.learners import SetMixture
+from setlearn.learners.input_range import check_range
 from setlearn.metrics import mean_f1
 from setlearn.nodes import BoolArray, FloatArray, Mask, Nodes
 from setlearn.rules import TopK
@@ -35,12 +37,18 @@ from setlearn.rules.steps import LabelTrace
 from setlearn.scorers import LabelScorer
 from setlearn.set_reading import read_set
 
-__all__ = ["LabelPredictor", "check_inputs", "set_columns"]
+__all__ = ["LabelPredictor", "check_inputs", "check_numbers", "set_columns"]
 
 
 class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # sklearn has no types
     """The verbs of `SetClassifier` once it is fitted: a scorer, a rule, and the labels' names."""
 
+    fixed_after_fit: ClassVar[Mapping[str, str]] = {
+        **RuleHolder.fixed_after_fit,
+        "hierarchy": "call fit again",
+    }
+
+    hierarchy: Any
     space_: LabelSpace
     classes_: NDArray[Any]
     scorer_: LabelScorer
@@ -92,25 +100,47 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
             kept = self._kept(nodes)
         else:
             kept = sparse.csr_array(TopK(top).accept(Nodes.roots(scores)))
-        labels = self.classes_.tolist()
-        rankings = []
-        for row, score in enumerate(scores):
-            chosen = kept.indices[kept.indptr[row] : kept.indptr[row + 1]]
-            order = chosen[np.argsort(-score[chosen], kind="stable")]
-            rankings.append(Ranking((labels[k], float(score[k])) for k in order))
-        return rankings
+        return self._ranked(scores, kept)
 
     def complete(self, X: Any, known: Any, *, unknown: Unknown = "error") -> Any:
-        self._check_fitted()
-        check_unknown(unknown)
-        given = self.space_.encode(known, unknown)
-        check_same_length(_num_samples(X), given.shape[0], "known")
-        implied = self._implied(given)
-        kept = self._kept(self._score(X, implied.toarray()))
-        others = sparse.csr_array((kept + implied) > given)
+        given = self._given(X, known, unknown)
+        others = self._others(self._score(X, self._implied(given).toarray()), given)
         # One class per sample is no set, but there may be any number of other classes.
         answer = self.space_.answer_sets if self.space_.one_per_sample else self.space_.answer
         return answer(others)
+
+    def complete_ranked(
+        self, X: Any, known: Any, *, top: int | None = None, unknown: Unknown = "error"
+    ) -> list[Ranking]:
+        """List what else may be in each set, with scores, best first.
+
+        Parameters
+        ----------
+        X : inputs, as in ``predict``
+        known : iterable of sets, or an indicator
+            The known labels, one set per input. They are never listed.
+        top : int, optional
+            List that many of the best other labels, whether the rule keeps them or not. By
+            default those that ``complete`` answers.
+        unknown : {"error", "ignore"}, default="error"
+            What to do with known labels never seen in training.
+
+        Returns
+        -------
+        list of Ranking
+            One list of ``(label, score)`` per input. With ``conditional=True`` the scores depend
+            on what is known. A label that follows from a known one in the hierarchy has score 1.
+        """
+        check_top(top)
+        given = self._given(X, known, unknown)
+        implied = self._implied(given).toarray()
+        nodes = self._score(X, implied)
+        scores = np.where(implied, 1.0, self._scores_of_others(nodes))
+        if top is None:
+            return self._ranked(scores, self._others(nodes, given))
+        known_labels = given.toarray()
+        best = TopK(top).accept(Nodes.roots(scores, known_labels))
+        return self._ranked(scores, sparse_mask(best & ~known_labels))
 
     def trace(self, x: Any, known: Any = (), *, unknown: Unknown = "error") -> LabelTrace:
         self._check_fitted()
@@ -210,6 +240,39 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
         closed = self.space_.answer_sets(self._implied(seen))
         return [each | more for each, more in zip(elements, closed, strict=True)]
 
+    def _ranked(self, scores: FloatArray, kept: sparse.csr_array) -> list[Ranking]:
+        """The kept labels (n, labels) of each sample, best first."""
+        labels = self.classes_.tolist()
+        rankings = []
+        for row, score in enumerate(scores):
+            chosen = kept.indices[kept.indptr[row] : kept.indptr[row + 1]]
+            order = chosen[np.argsort(-score[chosen], kind="stable")]
+            rankings.append(Ranking((labels[k], float(score[k])) for k in order))
+        return rankings
+
+    def _given(self, X: Any, known: Any, unknown: Unknown) -> sparse.csr_array:
+        """The known labels of each input, (n, labels)."""
+        self._check_fitted()
+        check_unknown(unknown)
+        given = self.space_.encode(known, unknown)
+        check_same_length(_num_samples(X), given.shape[0], "known")
+        return given
+
+    def _others(self, nodes: Nodes, given: sparse.csr_array) -> sparse.csr_array:
+        """The rest of each set, (n, labels), with what the given labels imply."""
+        return sparse.csr_array((self._kept(nodes) + self._implied(given)) > given)
+
+    def _scores_of_others(self, nodes: Nodes) -> FloatArray:
+        """The score of each label, given the known ones if there is a completion, (n, labels)."""
+        scores = self._labels_only(nodes.probabilities)
+        if self.completion_ is None or nodes.known is None:
+            return scores
+        informed: BoolArray = np.asarray(nodes.known.any(axis=1))
+        if informed.any():
+            scores = scores.copy()
+            scores[informed] = self.completion_.scores.left(nodes[informed]).probabilities
+        return scores
+
     def _kept(self, nodes: Nodes) -> sparse.csr_array:
         """The kept labels, (n, labels); may include known labels; computed in dense chunks."""
         chunks = [
@@ -235,6 +298,10 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
     def _labels_only(self, choices: NDArray[Any]) -> NDArray[Any]:
         return choices[:, :-1] if self.scorer_.empty_choice else choices
 
+    def _fixed_settings(self) -> dict[str, Any]:
+        hierarchy = {} if self.hierarchy is None else given_parents(self.hierarchy)
+        return {**super()._fixed_settings(), "hierarchy": hierarchy}
+
     def _score(
         self, X: Any, known: BoolArray | None = None, *, with_examples: bool | None = None
     ) -> Nodes:
@@ -247,10 +314,14 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
 
     def _inputs(self, X: Any) -> Any:
         """X as the learner takes it."""
+        learner = self.scorer_.estimator
         if self.features_ is not None:
-            return self.features_.transform(X)
-        allow_nan = get_tags(self.scorer_.estimator).input_tags.allow_nan
-        return check_inputs(self, X, reset=False, allow_nan=allow_nan)
+            inputs = self.features_.reader_.read(self.features_.rows(X))
+        else:
+            allow_nan = get_tags(learner).input_tags.allow_nan
+            inputs = check_inputs(self, X, reset=False, allow_nan=allow_nan)
+        check_numbers(learner, inputs, self.features_)
+        return inputs
 
 
 def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool, allow_nan: bool) -> Any:
@@ -304,6 +375,28 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool, allow_nan: bo
         raise error if isinstance(error, DataError) else DataError(_with_cure(error)) from error
     # A learner that selects columns by name needs the table itself.
     return X if hasattr(X, "columns") or not numeric else checked
+
+
+def check_numbers(learner: BaseEstimator, X: Any, features: TableFeatures | None) -> None:
+    """Raise if the learner is the default one, and numbers are too large for it.
+
+    Parameters
+    ----------
+    learner : BaseEstimator
+    X : inputs
+        As the learner is given them.
+    features : TableFeatures or None
+        What has made X of a table.
+
+    Raises
+    ------
+    DataError
+        It names the columns.
+    """
+    if not isinstance(learner, SetMixture) or sparse.issparse(X):
+        return
+    names = getattr(X, "columns", None) if features is None else features.get_feature_names_out()
+    check_range(X, None if names is None else list(names))
 
 
 def set_columns(estimator: BaseEstimator, names: Sequence[str] | None) -> None:

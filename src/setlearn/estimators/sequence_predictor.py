@@ -103,17 +103,27 @@ class SequencePredictor(RuleHolder):
         if top is None:
             return list(self._rankings(X))
         self._check_fitted()
-        rule = TopK(top)
-        bounds = self._bounds(rule, X=as_list(X, "X"))
-        bounds = replace(bounds, max_size=max(bounds.max_size, top))
-        return list(self._rankings(X, rule=rule, bounds=bounds))
+        return self._best(top, as_list(X, "X"))
 
     def complete(self, X: Any, known: Any, *, unknown: Unknown = "error") -> list[frozenset[Any]]:
+        return [_as_set(ranking) for ranking in self.complete_ranked(X, known, unknown=unknown)]
+
+    def complete_ranked(
+        self, X: Any, known: Any, *, top: int | None = None, unknown: Unknown = "error"
+    ) -> list[Ranking]:
         self._check_fitted()
+        check_top(top)
         X, sets = as_list(X, "X"), self._read_known(known)
         check_same_length(len(X), len(sets), "known")
         sets = self._without_unseen(sets, stand_ins_of(X, self.vocabulary_), unknown)
-        return [_as_set(ranking) for ranking in self._rankings(X, sets)]
+        return list(self._rankings(X, sets)) if top is None else self._best(top, X, sets)
+
+    def _best(self, top: int, X: Any, known: LabelSets | None = None) -> list[Ranking]:
+        """The best sequences of each input that are not known, whatever the rule keeps."""
+        rule = TopK(top)
+        bounds = self._bounds(rule, max(map(len, known or ()), default=0), X=X)
+        bounds = replace(bounds, max_size=max(bounds.max_size, top))
+        return list(self._rankings(X, known, rule=rule, bounds=bounds))
 
     def trace(self, x: Any, known: Any = (), *, unknown: Unknown = "error") -> SequenceTrace:
         self._check_fitted()

@@ -50,7 +50,7 @@ __all__ = ["SequenceSetGenerator"]
 
 @savable(
     is_model=True,
-    skipped=("fitted_rule_", "rule_samples_"),
+    skipped=("fitted_settings_", "rule_samples_"),
     parts={"learned_bounds_": (Bounds,), "rule_": (Rule,), "scorer_": (TokenScorer,)},
 )
 class SequenceSetGenerator(TrainsNetwork, SequencePredictor, BaseEstimator):  # type: ignore[misc]  # no types

@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
@@ -20,7 +20,12 @@ from setlearn.errors import DataError, ParameterError
 from setlearn.estimators.base import InputLayout
 from setlearn.estimators.completion import Completion
 from setlearn.estimators.hierarchy import Hierarchy, parents_of
-from setlearn.estimators.label_predictor import LabelPredictor, check_inputs, set_columns
+from setlearn.estimators.label_predictor import (
+    LabelPredictor,
+    check_inputs,
+    check_numbers,
+    set_columns,
+)
 from setlearn.estimators.label_problem import (
     LabelProblem,
     check_combination,
@@ -30,6 +35,7 @@ from setlearn.estimators.label_problem import (
     refuse_fit_params,
 )
 from setlearn.estimators.label_space import LabelSpace
+from setlearn.estimators.leaked_targets import warn_of_leaked_targets
 from setlearn.features import FeatureReader, TableFeatures, is_table
 from setlearn.learners import SetMixture
 from setlearn.nodes import Mask, Nodes, dense_mask
@@ -47,7 +53,7 @@ MOST_KEPT_SCORES = 20_000_000
 
 @savable(
     is_model=True,
-    skipped=("fitted_rule_", "rule_samples_"),
+    skipped=("fitted_settings_", "rule_samples_"),
     parts={
         "completion_": (Completion, None),
         "features_": (TableFeatures, None),
@@ -210,7 +216,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
     def _read_problem(self, X: Any, y: Any) -> LabelProblem:
         """Check parameters, inputs, targets and how they go together, before anything costly."""
         self._check_parameters()
-        learner = self._learner()
+        learner, table = self._learner(), X
         features = None
         if self.estimator is None and is_table(X):
             features = TableFeatures().fit(X)
@@ -219,7 +225,10 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         else:
             allow_nan = get_tags(learner).input_tags.allow_nan
             X = check_inputs(self, X, reset=True, allow_nan=allow_nan)
+        check_numbers(learner, X, features)
         space, targets = read_targets(y, _num_samples(X))
+        if not isinstance(learner, Pipeline):  # its steps may select the columns to read
+            warn_of_leaked_targets(table, space, targets)
         hierarchy = None
         if self.hierarchy is not None:
             self._check_takes_hierarchy(space)
@@ -296,7 +305,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         Threshold(cut='tuned')
         """
         other = super().with_rule(rule, X, y)
-        if X is not None:  # without inputs there is nothing to try it on
+        if X is not None and other.rule_.requires_examples:  # else there is nothing to try
             check_examples(other.rule_, self.scorer_, self._inputs(X))
         # Unless the rule was fitted for it just now, completion takes it as it is.
         if other.completion_ is not None and other.completion_ is self.completion_:

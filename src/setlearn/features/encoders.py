@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from setlearn.errors import DataError
-from setlearn.features.cells import Cell
+from setlearn.features.cells import Cell, is_missing_word
 from setlearn.features.columns import Column
 from setlearn.files import Row
 from setlearn.nodes import FloatArray
@@ -52,6 +52,10 @@ class Encoder(Protocol):
 
     def encode(self, cells: Sequence[Cell]) -> Any:
         """Return the features, (n, width), dense or sparse."""
+        ...
+
+    def unseen(self, cells: Sequence[Cell]) -> dict[int, str]:
+        """The categories that training has not seen, by the positions of their cells."""
         ...
 
     def scale(self, features: Any) -> Any:
@@ -102,6 +106,10 @@ class NumericEncoder:
         """Return the numbers, (n, width)."""
         numbers = _numbers(self.column, cells, len(self.median))
         return np.where(np.isnan(numbers), self.median, numbers)
+
+    def unseen(self, cells: Sequence[Cell]) -> dict[int, str]:
+        """None, as these are no categories."""
+        return {}
 
     def scale(self, features: FloatArray) -> FloatArray:
         """Scale to 0 for the lowest training value and 1 for the highest."""
@@ -157,6 +165,18 @@ class KeyEncoder:
         features.sort_indices()
         return features
 
+    def unseen(self, cells: Sequence[Cell]) -> dict[int, str]:
+        """The categories that are no keys; new tokens and names in bags are nothing unusual."""
+        if self.column.kind != "category":
+            return {}
+        seen = set(self.keys)
+        return {
+            number: text
+            for number, cell in enumerate(cells)
+            if not (cell.missing or is_missing_word(cell.value))
+            and (text := cell.text()) not in seen
+        }
+
     def scale(self, features: sparse.csr_array) -> sparse.csr_array:
         """Scale each row to length 1."""
         return _unit_rows(features)
@@ -209,6 +229,10 @@ class TextEncoder:
         """Return the weights of the words, (n, words)."""
         texts = [cell.text_or_empty() for cell in cells]
         return sparse.csr_array(self.vectoriser.transform(texts))
+
+    def unseen(self, cells: Sequence[Cell]) -> dict[int, str]:
+        """None, as these are no categories."""
+        return {}
 
     def scale(self, features: sparse.csr_array) -> sparse.csr_array:
         """Scale each row to length 1."""

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from setlearn.errors import UnseenCategoryWarning, warn_user
+from setlearn.features.cells import Cell
 from setlearn.features.columns import Column
 from setlearn.features.encoders import Encoder, TextFeatures, fit_encoder
 from setlearn.files import Row
@@ -78,9 +80,25 @@ class FeatureReader:
         """The columns that are read."""
         return tuple(encoder.column for encoder in self.encoders)
 
-    def read(self, rows: Sequence[Row]) -> FloatArray | sparse.csr_array:
-        """Return the features of each row."""
-        blocks = [encoder.encode(encoder.column.cells(rows)) for encoder in self.encoders]
+    def read(
+        self, rows: Sequence[Row], *, warn_of_unseen: bool = True
+    ) -> FloatArray | sparse.csr_array:
+        """Return the features of each row.
+
+        Parameters
+        ----------
+        rows : sequence of Row
+        warn_of_unseen : bool, default=True
+            Whether to warn of categories that training has not seen, once for all rows.
+
+        Returns
+        -------
+        array or csr_array of shape (n_rows, n_features)
+        """
+        cells = [encoder.column.cells(rows) for encoder in self.encoders]
+        blocks = [e.encode(column) for e, column in zip(self.encoders, cells, strict=True)]
+        if warn_of_unseen:
+            self._warn_of_unseen(cells)
         # Models that were saved before 0.2 say it only by the kinds of their columns.
         if self.is_dense or not any(column.kind in SPARSE_KINDS for column in self.columns):
             return np.hstack(
@@ -93,3 +111,13 @@ class FeatureReader:
             features.indices = features.indices.astype(np.int32, copy=False)
             features.indptr = features.indptr.astype(np.int32, copy=False)
         return features
+
+    def _warn_of_unseen(self, cells: Sequence[Sequence[Cell]]) -> None:
+        pairs = zip(self.encoders, cells, strict=True)
+        unseen = {encoder.column.name: encoder.unseen(column) for encoder, column in pairs}
+        samples = sorted({number for values in unseen.values() for number in values})
+        if samples:
+            different = {
+                name: [*dict.fromkeys(new.values())] for name, new in unseen.items() if new
+            }
+            warn_user(UnseenCategoryWarning(samples, different))

@@ -141,8 +141,22 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         DataError
             If a column is missing, or holds something of another kind than in training.
         """
+        # In a pipeline it is given folds and batches, and would warn of each of them.
+        return self.reader_.read(self.rows(X), warn_of_unseen=False)
+
+    def rows(self, X: Any) -> list[Row]:
+        """X as the rows that ``reader_`` reads.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+
+        Returns
+        -------
+        list of Row
+        """
         check_is_fitted(self, "reader_")
-        return self.reader_.read(_rows_of(X, self.reader_.columns))
+        return _rows_of(X, self.reader_.columns)
 
     @property
     def column_names(self) -> list[str] | None:

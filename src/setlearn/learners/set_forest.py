@@ -10,6 +10,7 @@ from scipy.special import logit
 from sklearn.tree import ExtraTreeRegressor
 from sklearn.utils import check_random_state
 
+from setlearn.learners.input_range import check_range
 from setlearn.learners.packed_trees import PackedTrees, ScikitTrees, Trees
 from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray
 from setlearn.progress import progress
@@ -239,11 +240,8 @@ class SetForest:
 
 
 def _as_float32(X: Any) -> FloatArray:
-    with np.errstate(over="ignore"):
-        rows: FloatArray = np.ascontiguousarray(X, dtype=np.float32)
-    if np.isinf(rows).any():  # as scikit-learn's own trees say
-        raise ValueError("Input X contains infinity or a value too large for dtype('float32').")
-    return rows
+    check_range(X)
+    return np.ascontiguousarray(X, dtype=np.float32)
 
 
 def tree_targets(Y: BoolArray) -> FloatArray:

@@ -33,6 +33,10 @@ class SetReport:
         The mean F1 and its standard error, which is nan for a single sample.
     exact_match, mean_precision, mean_recall, mean_jaccard, hamming_distance : float
         See the functions of these names.
+    controlled_precision : float
+        What ``RiskControl(precision=...)`` guarantees: the mean precision if an empty predicted
+        set always counts as right, because nothing in it is wrong. In ``mean_precision`` it counts
+        as 0 unless the true set is empty too. The table shows it where the two differ.
     mean_true_size, mean_predicted_size : float
         Mean set sizes.
     n_empty_true, n_empty_predicted : int
@@ -56,6 +60,7 @@ class SetReport:
     mean_f1_error: float
     exact_match: float
     mean_precision: float
+    controlled_precision: float
     mean_recall: float
     mean_jaccard: float
     hamming_distance: float
@@ -93,6 +98,7 @@ class SetReport:
             ("mean F1", _figure(self.mean_f1), f"± {_figure(self.mean_f1_error)}"),
             ("exact match", _figure(self.exact_match), ""),
             ("mean precision", _figure(self.mean_precision), ""),
+            *self._controlled_precision_row(),
             ("mean recall", _figure(self.mean_recall), ""),
             ("mean Jaccard", _figure(self.mean_jaccard), ""),
             ("Hamming distance", _figure(self.hamming_distance), ""),
@@ -112,6 +118,12 @@ class SetReport:
                 ("mean edit distance", _figure(self.mean_edit_distance), left_out),
             ]
         return rows
+
+    def _controlled_precision_row(self) -> list[tuple[str, str, str]]:
+        if self.controlled_precision == self.mean_precision:
+            return []
+        remark = "empty predicted sets count as right"
+        return [("controlled precision", _figure(self.controlled_precision), remark)]
 
 
 def set_report(
@@ -151,6 +163,7 @@ def set_report(
     mean F1                0.2500  ± 0.2500
     exact match            0.0000
     mean precision         0.2500
+    controlled precision   0.7500  empty predicted sets count as right
     mean recall            0.2500
     mean Jaccard           0.1667
     Hamming distance       0.3750
@@ -179,6 +192,7 @@ def _set_figures(overlaps: Overlaps) -> dict[str, Any]:
         "mean_f1_error": _standard_error(overlaps.f1),
         "exact_match": sample_mean(overlaps.exact.astype(float)),
         "mean_precision": sample_mean(overlaps.precision),
+        "controlled_precision": sample_mean(overlaps.controlled_precision),
         "mean_recall": sample_mean(overlaps.recall),
         "mean_jaccard": sample_mean(overlaps.jaccard),
         "hamming_distance": sample_mean(overlaps.hamming()),

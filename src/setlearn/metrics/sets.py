@@ -76,6 +76,11 @@ class Overlaps:
         return self._share(self.shared, self.predicted)
 
     @property
+    def controlled_precision(self) -> FloatArray:
+        """The share of the predicted set that is true; 1 if it is empty, as nothing is wrong."""
+        return np.where(self.predicted == 0, 1.0, self.precision)
+
+    @property
     def recall(self) -> FloatArray:
         """The share of the true set that was predicted."""
         return self._share(self.shared, self.true)

@@ -313,6 +313,14 @@ def _is_model(kind: type[Any]) -> bool:
 
 
 def _check_kind(model: Any) -> None:
+    *before, last = [step for _, step in getattr(model, "steps", [])] or [None]
+    if _is_model(type(last)) and hasattr(last, "estimator"):  # a pipeline around it
+        name, steps = type(last).__name__, ", ".join(" ".join(repr(s).split()) for s in before)
+        raise ModelError(
+            f"a {type(model).__name__} around a {name} cannot be saved, only the {name} itself; "
+            f"fit and save {name}(make_pipeline({steps}, learner)), with all steps inside. Its "
+            "default learner is setlearn.learners.SetMixture()"
+        )
     if not _is_model(type(model)):
         raise ModelError(
             f"a {type(model).__name__} cannot be saved; pass a fitted SetClassifier or "

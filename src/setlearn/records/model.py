@@ -121,6 +121,11 @@ class RecordModel(SetPredictor):
         others = self.model.complete(self._inputs(X), known, unknown=unknown)
         return self.model.as_elements(others)
 
+    def complete_ranked(
+        self, X: Any, known: Any, *, top: int | None = None, unknown: Unknown = "error"
+    ) -> list[Ranking]:
+        return self.model.complete_ranked(self._inputs(X), known, top=top, unknown=unknown)
+
     def trace(self, x: Any, known: Any = (), *, unknown: Unknown = "error") -> Trace:
         return self.model.trace(self._inputs([x])[0], known, unknown=unknown)
 

@@ -36,9 +36,17 @@ def check_metric(metric: object) -> None:
     Raises
     ------
     ParameterError
+        It says the right name if another one was given, such as that of a function of
+        `setlearn.metrics`, or the function itself.
     """
-    if not (isinstance(metric, str) and metric in METRICS):
-        raise ParameterError(f"metric must be one of {sorted(METRICS)}, got {metric!r}")
+    if isinstance(metric, str) and metric in METRICS:
+        return
+    given = getattr(metric, "__name__", metric)
+    meant = [name for name in METRICS if isinstance(given, str) and name in given.lower()]
+    raise ParameterError(
+        f"metric must be one of {sorted(METRICS)}, got {given!r}; "
+        + (f"write metric={meant[0]!r}" if meant else "write one of these names")
+    )
 
 
 def agreement(
