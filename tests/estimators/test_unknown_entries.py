@@ -26,7 +26,7 @@ def fitted(learner, y, **parameters):
     return SetClassifier(learner, random_state=0, verbose=False, **parameters).fit(X, y)
 
 
-@pytest.mark.parametrize("cv", [3, KFold(3)], ids=["number", "splitter"])
+@pytest.mark.parametrize("cv", [2, KFold(2)], ids=["number", "splitter"])
 @pytest.mark.parametrize(
     "learner",
     [None, LogisticRegression(), ExtraTreesClassifier(10)],
