@@ -14,7 +14,7 @@ export SETLEARN_DATA ?= $(wildcard $(CURDIR)/../shared/data)
 # Processes, not BLAS threads, fill the cores.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test playground check lint types imports bench fuzz-api clean
+.PHONY: demo test playground check lint types imports bench fuzz-api fuzz-models clean
 
 demo: $(STAMP)
 	$(BIN)/setlearn reproduce --quick --out report
@@ -47,6 +47,10 @@ bench: $(STAMP)
 # Many made-up requests for each operation of the server, right and wrong ones.
 fuzz-api: $(STAMP)
 	SETLEARN_FUZZ_EXAMPLES=300 $(BIN)/pytest tests/server/test_documents.py -k whatever_is_sent
+
+# Many more damaged and forged models than make test loads.
+fuzz-models: $(STAMP)
+	SETLEARN_FUZZ_THOROUGHNESS=5 $(BIN)/pytest tests/persistence/test_mutations.py
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

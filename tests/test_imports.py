@@ -5,6 +5,12 @@ import sys
 
 import pytest
 
+PARTS = """
+import setlearn.rules, setlearn.metrics, setlearn.datasets
+from setlearn.rules import LambdaCNN, LambdaRNN, LambdaSet
+LambdaCNN(), LambdaRNN(), LambdaSet()
+"""
+
 FIT = """
 from setlearn import SetClassifier
 from setlearn.rules import Margin, Threshold, TopK
@@ -35,7 +41,7 @@ assert model.predict(["x"]) == [{"a"}]
     ("code", "absent"),
     [
         ("import setlearn", {"torch", "sklearn.linear_model", "rapidfuzz", "rich"}),
-        ("import setlearn.rules, setlearn.metrics, setlearn.datasets", {"torch", "rich"}),
+        (PARTS, {"torch", "rich"}),
         (FIT, {"torch"}),
         (PASSED_SCORER, {"torch"}),
     ],

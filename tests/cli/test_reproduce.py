@@ -1,4 +1,4 @@
-"""``setlearn reproduce``, as people call it: in a process of its own."""
+"""``setlearn reproduce``, once as people call it: in a process of its own."""
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def test_reproduce_what_is_missing_and_then_nothing(data, tmp_path, monkeypatch)
     assert "1 cells to run, 3 finished earlier" in first.err
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert names == ["cells", "index.html", "report.md", "results.json"]
-    again = run_process(*command, "--cells", str(tmp_path / "out" / "cells"))
+    again = run(*command, "--cells", str(tmp_path / "out" / "cells"))
     assert "0 cells to run, 4 finished earlier" in again.err
     assert again.out == first.out
 
@@ -88,12 +88,11 @@ class TestTrouble:
         assert "Traceback" in answer.err
         assert "_check_writable" in answer.err
 
-    def test_data_that_cannot_be_read(self, data, tmp_path):
+    def test_data_that_cannot_be_read(self, data, tmp_path, monkeypatch):
+        monkeypatch.setenv("SETLEARN_DATA", str(data))
         (data / "yeast.npz").write_bytes(b"PK is not enough")
         out = tmp_path / "out"
-        answer = run_process(
-            "reproduce", "--only", "yeast", "--out", str(out), SETLEARN_DATA=str(data)
-        )
+        answer = run("reproduce", "--only", "yeast", "--out", str(out))
         assert answer.code == 1
         assert "Not run: yeast split 0 and 12 more: yeast.npz in the folder" in answer.out
         assert answer.err.splitlines()[-1] == ("setlearn: no experiment could be run; see above")

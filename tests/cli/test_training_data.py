@@ -7,7 +7,7 @@ import pytest
 
 import setlearn
 from tests.cli.files import tagged_texts, write_csv, write_jsonl
-from tests.cli.running import run, run_process
+from tests.cli.running import run
 
 ADVICE = "so the figures are too good; evaluate it on rows that it has not seen\n"
 
@@ -20,14 +20,14 @@ def compressed(path, folder, level=9):
 
 def test_the_same_file(tagger, photos, tmp_path):
     for data in (photos, shutil.copy(photos, tmp_path / "copy.csv")):
-        ended = run_process("evaluate", tagger, data, "--quiet")
+        ended = run("evaluate", tagger, data, "--quiet")
         assert ended.code == 0
         assert "too good" not in ended.out
         name = data.name
         assert (
             ended.err == f"setlearn: warning: the model was trained on the rows of {name}, {ADVICE}"
         )
-    ended = run_process("evaluate", tagger, photos, "--json")
+    ended = run("evaluate", tagger, photos, "--json")
     assert ended.document["rows_trained_on"] == 90
     assert ADVICE in ended.err
 
@@ -36,7 +36,7 @@ def test_rows_that_were_held_out(photos, tmp_path):
     fit = ("fit", photos, "--learner", "logistic", "--validation", "0.2", "-o", tmp_path / "model")
     n_trained = run(*fit, "--json").document["rows"]
     assert 0 < n_trained < 90
-    ended = run_process("evaluate", tmp_path / "model", photos, "--json")
+    ended = run("evaluate", tmp_path / "model", photos, "--json")
     some = f"the model was trained on {n_trained} of the 90 rows of photos.csv, "
     assert ended.err.endswith(f"setlearn: warning: {some}{ADVICE}")
     assert ended.document["rows_trained_on"] == n_trained
@@ -62,7 +62,7 @@ def test_other_rows(tagger, tmp_path):
 
 
 def test_what_cannot_be_compared(tagger, photos, bare, tmp_path):
-    piped = run_process("evaluate", tagger, "-", "--json", stdin=photos.read_bytes())
+    piped = run("evaluate", tagger, "-", "--json", stdin=photos.read_bytes())
     assert piped.document["rows_trained_on"] is None
     assert "trained on" not in piped.err
     data = write_jsonl(tmp_path / "rows.jsonl", [{"a": 3, "b": 0, "labels": ["high"]}])

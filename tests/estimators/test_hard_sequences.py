@@ -126,7 +126,7 @@ else:
     X = ["".join(rng.choices("abcdefgh", k=6)) for _ in range(60)]
     Y = [{x + "".join(rng.choices("abcd", k=5)) for _ in range(100)} for x in X]
 network = None if sys.argv[2] == "default" else sys.argv[2]
-training = Training(max_steps=2, verbose=False)
+training = Training(max_steps=1, verbose=False)
 SequenceSetGenerator(network, training=training, random_state=0).fit(X, Y).predict(X[:50])
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 """

@@ -337,7 +337,7 @@ def test_a_network_is_trained_for_few_samples_if_it_does_better_than_analogy():
         elements = rng.sample(["C", "Ca", "P", "O", "H", "Na", "Cl", "N", "S", "Fe"], 3)
         X.append("".join(element + rng.choice(["", "2", "3", "5"]) for element in elements))
         Y.append(set(elements))
-    training = Training(max_steps=150, verbose=False)
+    training = Training(max_steps=50, verbose=False)
     model = SequenceSetGenerator(training=training, random_state=0).fit(X, Y)
     assert model.history_
     assert model.score(X[:30], Y[:30]) > 0.95
@@ -361,7 +361,7 @@ def parts(model):
 
 def test_the_network_that_learns_faster_is_trained():
     X = ["".join(random.Random(k).choices("abcdefgh", k=4 + k % 6)) for k in range(80)]
-    training = Training(max_steps=150, verbose=False)
+    training = Training(max_steps=40, verbose=False)
     model = SequenceSetGenerator(training=training, random_state=0)
     model.fit(X, [{x[::-1]} for x in X])
     assert networks_of(model) == ["Transformer"]

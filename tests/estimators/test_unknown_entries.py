@@ -12,6 +12,7 @@ from sklearn.model_selection import KFold, cross_val_score
 import setlearn
 from setlearn import SetClassifier
 from setlearn.errors import DataError, ParameterError
+from setlearn.learners.set_mixture import SetMixture
 from setlearn.metrics import label_report, mean_f1, set_report
 from setlearn.rules import Auto, LambdaCNN, Margin, Threshold
 from tests.estimators.data import tagged
@@ -26,10 +27,10 @@ def fitted(learner, y, **parameters):
     return SetClassifier(learner, random_state=0, verbose=False, **parameters).fit(X, y)
 
 
-@pytest.mark.parametrize("cv", [3, KFold(3)], ids=["number", "splitter"])
+@pytest.mark.parametrize("cv", [2, KFold(2)], ids=["number", "splitter"])
 @pytest.mark.parametrize(
     "learner",
-    [None, LogisticRegression(), ExtraTreesClassifier(10)],
+    [SetMixture(20), LogisticRegression(), ExtraTreesClassifier(10)],
     ids=lambda x: type(x).__name__,
 )
 def test_unknown_entries_do_not_matter(learner, cv):

@@ -2,6 +2,7 @@
 
 import random
 import warnings
+from functools import cache
 from itertools import product
 
 import pytest
@@ -44,11 +45,15 @@ def fitted(network, steps, X=TRAIN, Y=None, rule=None, **settings):
     return model.fit(X, Y)
 
 
+@cache
+def trained(name):
+    """A model that several tests ask."""
+    return fitted(*NETWORKS[name])
+
+
 @pytest.fixture(scope="module", params=["analogy", *NETWORKS])
 def model(request):
-    if request.param == "analogy":
-        return fitted(AnalogyScorer(), 1)
-    return fitted(*NETWORKS[request.param])
+    return fitted(AnalogyScorer(), 1) if request.param == "analogy" else trained(request.param)
 
 
 def quietly(method, *arguments, **settings):
@@ -129,19 +134,21 @@ def test_a_trace_names_the_token_itself(model):
     assert model.choice_names()[-1] == "(unseen token 4)"
 
 
+@pytest.fixture(scope="module")
+def greedy():
+    return fitted(Transformer(width=8, encoder_layers=1), 5, max_size=40, max_nodes=200)
+
+
 @settings(max_examples=30, deadline=None)
-@given(st.lists(st.text("abxyzuv", max_size=6), min_size=1, max_size=4))
-def test_stand_ins_that_an_input_lacks_are_never_written(X):
+@given(X=st.lists(st.text("abxyzuv", max_size=6), min_size=1, max_size=4))
+def test_stand_ins_that_an_input_lacks_are_never_written(greedy, X):
     for rule in (Margin(1.0, min_size=1), TopK(30), Threshold(0.0)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            answers = GREEDY.with_rule(rule).predict(X)
+            answers = greedy.with_rule(rule).predict(X)
         for x, answer in zip(X, answers, strict=True):
             letters = set("".join(answer))
             assert letters <= set(x) | set("abcdefgh-")
-
-
-GREEDY = fitted(Transformer(width=8, encoder_layers=1), 5, max_size=40, max_nodes=200)
 
 
 def test_answers_do_not_depend_on_the_batch(model):
@@ -157,7 +164,7 @@ def test_sets_of_sets_of_unseen_tokens():
         {frozenset("ay")},
         {frozenset("xy")},
     ]
-    network = fitted(*NETWORKS["transformer"], X, Y)
+    network = fitted(NETWORKS["transformer"][0], 20, X, Y)
     quietly(network.predict, [["y", "a"], ["y", "x"]])
     nodes, right = network.choice_points([["y", "a"]], [{frozenset("ay")}])
     assert len(nodes) == 3
@@ -165,7 +172,7 @@ def test_sets_of_sets_of_unseen_tokens():
 
 
 def test_a_token_that_only_sequences_have_can_be_copied():
-    model = fitted(*NETWORKS["transformer"])
+    model = trained("transformer")
     answers = model.predict(["a-", "b-c"])  # training has seen it, so there is no warning
     assert "b-c" in answers[1]
 
@@ -233,7 +240,7 @@ class TestRareTokens:
     @pytest.mark.parametrize("network", ["analogy", Transformer(width=32, encoder_layers=1)])
     def test_are_copied(self, network):
         X, Y = names(300, 0)
-        training = Training(max_steps=400, learning_rate=5e-3, validation=0.1)
+        training = Training(max_steps=250, learning_rate=5e-3, validation=0.1)
         model = SequenceSetGenerator(network, tokens="word", training=training, random_state=0)
         model.fit(X, Y)
         choices, seen = {*model.vocabulary_.tokens}, {*model.vocabulary_.inputs.seen}

@@ -19,6 +19,11 @@ def fitted(network=NETWORKS[1], X=X, Y=Y, random_state=0, **training):
     return model.fit(X, Y)
 
 
+def briefly_fitted(**parameters):
+    """A network that exists, for tests in which its answers do not matter."""
+    return fitted(max_steps=2, **parameters)
+
+
 def weights_of(model):
     return np.concatenate([w.numpy().ravel() for w in model.network_.state_dict().values()])
 
@@ -45,14 +50,14 @@ def test_one_tiny_step_hardly_changes_the_weights():
 class TestHeldOutSamplesStayHeldOut:
     @pytest.mark.parametrize("random_state", [0, None])
     def test_same_samples(self, random_state):
-        model = fitted(random_state=random_state)
+        model = briefly_fitted(random_state=random_state)
         held_out = model.held_out_
         assert len(held_out) == 10
         model.set_params(warm_start=True, random_state=None).fit(X, Y)
         assert model.held_out_.tolist() == held_out.tolist()
 
     def test_in_another_order_and_with_others(self):
-        model = fitted()
+        model = briefly_fitted()
         held_out = {X[k] for k in model.held_out_}
         more = [x + "ab" for x in X]
         samples = [*more, *X[::-1]]
@@ -60,7 +65,7 @@ class TestHeldOutSamplesStayHeldOut:
         assert {samples[k] for k in model.held_out_} == held_out
 
     def test_of_repeated_inputs(self):
-        model = fitted(X=X * 2, Y=Y * 2)
+        model = briefly_fitted(X=X * 2, Y=Y * 2)
         held_out = model.held_out_
         model.set_params(warm_start=True).fit(X * 2, Y * 2)
         assert model.held_out_.tolist() == held_out.tolist()
@@ -68,19 +73,19 @@ class TestHeldOutSamplesStayHeldOut:
     def test_numbers(self):
         numbers = np.random.RandomState(0).randn(50, 3)
         sets = [{"ab"} if row[0] > 0 else {"b"} for row in numbers]
-        model = fitted(X=numbers, Y=sets)
+        model = briefly_fitted(X=numbers, Y=sets)
         held_out = numbers[model.held_out_]
         model.set_params(warm_start=True).fit(numbers[::-1].copy(), sets[::-1])
         assert sorted(numbers[::-1][model.held_out_].tolist()) == sorted(held_out.tolist())
 
     def test_after_it_was_saved(self, tmp_path):
-        model = fitted()
+        model = briefly_fitted()
         setlearn.save(model, tmp_path / "model")
         loaded = setlearn.load(tmp_path / "model").set_params(warm_start=True).fit(X, Y)
         assert loaded.held_out_.tolist() == model.held_out_.tolist()
 
     def test_only_they_are_left(self):
-        model = fitted().set_params(warm_start=True)
+        model = briefly_fitted().set_params(warm_start=True)
         samples = [X[k] for k in model.held_out_]
         with pytest.raises(DataError, match="all 10 samples of X were held out"):
             model.fit(samples, [{x} for x in samples])
@@ -88,7 +93,7 @@ class TestHeldOutSamplesStayHeldOut:
 
 class TestErrors:
     def test_new_tokens(self):
-        model = fitted().set_params(warm_start=True)
+        model = briefly_fitted().set_params(warm_start=True)
         with pytest.raises(DataError, match="sample 1 of X holds the token 'z'"):
             model.fit(["ab", "az"], [{"ab"}, {"a"}])
         with pytest.raises(DataError, match="'az', which has a token never seen"):
@@ -96,7 +101,7 @@ class TestErrors:
         assert model.predict(["ab"])  # as before
 
     def test_another_network(self):
-        model = fitted().set_params(warm_start=True, network=Transformer(32, 2, 1))
+        model = briefly_fitted().set_params(warm_start=True, network=Transformer(32, 2, 1))
         with pytest.raises(ParameterError, match="which was trained, but network is now"):
             model.fit(X, Y)
 
@@ -145,12 +150,12 @@ class TestInterruptedRun:
 
 
 def test_samples_are_held_out_even_if_none_were_before():
-    model = fitted(X=X[:9], Y=Y[:9])
+    model = briefly_fitted(X=X[:9], Y=Y[:9])
     assert len(model.held_out_) == 0
     model.set_params(warm_start=True).fit(X[:9] * 9, Y[:9] * 9)
     assert len(model.held_out_) == 0  # only nine different inputs
     letters = [a + b for a in "abcdefg" for b in "ab"]
-    model = fitted(X=letters, Y=[{x, x[::-1]} for x in letters])
+    model = briefly_fitted(X=letters, Y=[{x, x[::-1]} for x in letters])
     assert len(model.held_out_) == 0
     model.set_params(warm_start=True).fit(X, Y)
     assert len(model.held_out_) == 10

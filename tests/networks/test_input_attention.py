@@ -16,7 +16,7 @@ from setlearn.networks.input_attention import (
 )
 from setlearn.networks.windows import Windows
 
-B, HEADS, N, D = 3, 2, 9, 4
+B, HEADS, N, D = 3, 2, 9, 2
 VALUES = torch.tensor(
     [[1, 2, 1, 1, 2, 4, 5, 1, 2], [3, 0, 0, 3, 0, 0, 0, 0, 3], [1, 2, 3, 0, 0, 0, 0, 0, 0]]
 )

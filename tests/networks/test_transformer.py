@@ -186,7 +186,7 @@ def test_spans_of_the_input_are_found_in_inputs_never_seen():
     Y = [frozenset({x[x.index("(") + 1 : x.index(")")]}) for x in X]
     model = SequenceSetGenerator(
         Transformer(width=32, encoder_layers=2, decoder_layers=1),
-        training=Training(max_steps=500, batch_size=32, validation=0),
+        training=Training(max_steps=300, batch_size=32, validation=0),
         random_state=0,
     )
     assert model.fit(X[:200], Y[:200]).score(X[200:], Y[200:]) > 0.9

@@ -1,6 +1,7 @@
-"""What a process that has seen nothing but files answers: ``python -m`` this, with a folder.
+"""What a process that has seen nothing but files answers: ``python -m`` this.
 
-Each model is in a folder of its own, named by the number of its case.
+Takes a folder and functions that return cases, as ``module:name``. The models of each function are
+in a folder by its name, where each has a folder of its own, named by the number of its case.
 """
 
 import json
@@ -14,8 +15,13 @@ from setlearn.errors import TruncationWarning
 from tests.persistence.cases import answers
 
 
-def main(folder, module, function):
-    cases = getattr(import_module(module), function)()
+def main(folder, functions):
+    for function in functions:
+        module, _, name = function.partition(":")
+        answer_all(getattr(import_module(module), name)(), folder / name)
+
+
+def answer_all(cases, folder):
     results = {}
     for number, (name, case) in enumerate(cases.items()):
         if (folder / str(number)).exists():
@@ -25,4 +31,4 @@ def main(folder, module, function):
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore", TruncationWarning)
-    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3])
+    main(Path(sys.argv[1]), sys.argv[2:])

@@ -1,6 +1,7 @@
 """Damaged models are refused or the very same; forged ones bring no process down."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -16,8 +17,9 @@ from tests.persistence.forgery_cases import forgery_cases
 from tests.persistence.mutations import damaged_files, seeded
 from tests.persistence.small_models import CASES, quiet_answers, saved_files, written
 
-N_MUTATIONS = 5000  # of each of three models
-N_FORGERIES = 100  # of each of fifteen
+THOROUGHNESS = int(os.environ.get("SETLEARN_FUZZ_THOROUGHNESS", "1"))
+N_MUTATIONS = 1500 * THOROUGHNESS  # of each of three models
+N_FORGERIES = 100 * THOROUGHNESS  # of each of fifteen
 
 
 @pytest.mark.parametrize("kind", CASES)

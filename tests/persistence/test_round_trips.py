@@ -23,8 +23,35 @@ from tests.persistence.sequence_cases import sequence_cases
 ROOT = Path(__file__).parents[2]
 
 
-def compared(cases, function, folder):
-    """What each model said before it was saved, and after it was loaded elsewhere."""
+FUNCTIONS = (label_cases, record_cases, sequence_cases)
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory):
+    """By function, what each model said before it was saved, and after it was loaded elsewhere."""
+    folder = tmp_path_factory.mktemp("models")
+    before = {}
+    for function in FUNCTIONS:
+        (folder / function.__name__).mkdir()
+        before[function] = answers_before(function(), folder / function.__name__)
+    names = [f"{function.__module__}:{function.__name__}" for function in FUNCTIONS]
+    subprocess.run(
+        [sys.executable, "-m", "tests.persistence.fresh_process", folder, *names],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONHASHSEED": "1"},
+        check=True,
+    )
+    return {
+        function: (
+            before[function],
+            json.loads((folder / function.__name__ / "answers.json").read_text()),
+        )
+        for function in FUNCTIONS
+    }
+
+
+def answers_before(cases, folder):
+    """Fit, ask and save the models."""
     before = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -33,27 +60,12 @@ def compared(cases, function, folder):
             model = case.fit()
             before[name] = json.loads(json.dumps(answers(model, case)))
             setlearn.save(model, folder / str(number))
-    module = function.__module__
-    subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "tests.persistence.fresh_process",
-            folder,
-            module,
-            function.__name__,
-        ],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONHASHSEED": "1"},
-        check=True,
-    )
-    after = json.loads((folder / "answers.json").read_text())
-    return before, after
+    return before
 
 
-@pytest.mark.parametrize("function", [label_cases, record_cases, sequence_cases])
-def test_a_fresh_process_answers_the_same(function, tmp_path):
-    before, after = compared(function(), function, tmp_path)
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_fresh_process_answers_the_same(function, compared):
+    before, after = compared[function]
     assert list(after) == list(before)
     assert {name for name in before if not equal(after[name], before[name])} == set()
 

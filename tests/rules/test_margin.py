@@ -38,7 +38,7 @@ def memory_of(row):
     return set(np.flatnonzero(row).tolist())
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=600, deadline=None)
 @given(scored_points())
 def test_accept_is_algorithm_1(case):
     P, lam, _ = case
@@ -46,7 +46,7 @@ def test_accept_is_algorithm_1(case):
     assert [memory_of(row) for row in kept] == [reference.algorithm_1(p, lam) for p in P]
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=600, deadline=None)
 @given(scored_points())
 def test_accept_is_algorithm_1_with_known_elements(case):
     P, lam, known = case
@@ -55,7 +55,7 @@ def test_accept_is_algorithm_1_with_known_elements(case):
     assert [memory_of(row) for row in kept] == expected
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=600, deadline=None)
 @given(scored_points(), st.sampled_from([0.1, 0.25, 0.5, 0.75, 0.99]), st.booleans())
 def test_accept_is_the_robust_loop(case, rho, with_known):
     P, lam, known = case

@@ -54,7 +54,7 @@ def value_at(cut, P, right, min_size, metric="f1"):
     return METRICS[metric](sets_of(right), predicted)
 
 
-@settings(max_examples=800, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(scored_points(), st.sampled_from([0, 1, 2, None]), st.sampled_from(sorted(METRICS)))
 def test_tuned_is_the_best_of_all_cuts(case, min_size, metric):
     P, right = case
