@@ -251,6 +251,8 @@ class Nodes:
         return len(self.probabilities)
 
     def __getitem__(self, rows: slice | IntArray | BoolArray) -> Nodes:
+        if isinstance(rows, slice) and rows.indices(len(self)) == (0, len(self), 1):
+            return self  # selecting rows of sparse examples takes time
         return Nodes(
             self.sample[rows],
             self.depth[rows],

@@ -9,10 +9,11 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from setlearn import SetClassifier
+from setlearn import SetClassifier, load, save
 from setlearn.errors import ParameterError
-from setlearn.estimators.completion import random_parts
+from setlearn.estimators.completion import ConditionalScores, random_parts
 from setlearn.metrics import mean_f1
+from setlearn.nodes import Nodes
 from setlearn.rules import ExpectedF, Margin, Threshold, TopK
 from tests.estimators.data import as_sets
 
@@ -120,6 +121,45 @@ def test_all_parts_but_the_empty_one_are_equally_frequent():
     counts = np.bincount(part[10:] @ [1, 2, 4], minlength=8)
     assert counts[0] == 0
     assert (np.abs(counts[1:] - 500) < 100).all()
+
+
+def test_held_out_scores_come_from_forests_that_have_not_seen_the_sample():
+    """There is nothing to learn, so only who has seen a sample knows more than chance."""
+    rng = np.random.RandomState(0)
+    right, scores = rng.random_sample((60, 20)) < 0.5, rng.random_sample((60, 20))
+    right[~right.any(axis=1), 0] = True
+    nodes = Nodes(np.arange(60), np.zeros(60, int), scores, random_parts(right, rng))
+    informed = ConditionalScores(0).fit(nodes, right)
+    left = ~nodes.known
+
+    def gap(answered):
+        return (
+            answered.probabilities[left & right].mean()
+            - answered.probabilities[left & ~right].mean()
+        )
+
+    assert gap(informed.left(nodes)) > 0.1
+    assert abs(gap(informed.left_held_out(nodes))) < 0.05
+
+
+def test_another_rule_needs_no_further_forest(monkeypatch):
+    informed = fitted(Margin(), conditional=True)
+    monkeypatch.delattr(ConditionalScores, "fit")
+    for samples in ((), in_pairs(seed=2)):
+        other = informed.with_rule(Threshold("tuned"), *samples)
+        assert mean_f1(REST, other.complete(X, KNOWN)) > 0.9
+
+
+def test_models_with_a_single_forest_can_still_be_read(tmp_path):
+    old = fitted(Margin(), conditional=True)
+    scores = old.completion_.scores
+    scores.forest_ = scores.forests_[0]
+    del scores.forests_
+    save(old, tmp_path / "old")
+    loaded = load(tmp_path / "old")
+    assert (loaded.complete(X, KNOWN) == old.complete(X, KNOWN)).all()
+    other = loaded.with_rule(Threshold("tuned"), *in_pairs(seed=2))
+    assert mean_f1(REST, other.complete(X, KNOWN)) > 0.9
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
-"""Servers that cannot start say why, and what to do."""
+"""How servers start: at which socket; and those that cannot start say why, and what to do."""
 
+import asyncio
 import contextlib
 import json
 import re
@@ -11,6 +12,8 @@ import sys
 import httpx
 import pytest
 
+from setlearn.server.app import _listen
+from setlearn.server.settings import Settings
 from tests.cli.running import run
 from tests.server.live_server import LONGEST_START, until
 
@@ -73,6 +76,27 @@ def test_taken_port(small_model_folders):
     assert ended.code == 2
     assert f"cannot listen at 127.0.0.1:{port}" in ended.err
     assert "choose another host or port" in ended.err
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_answers_do_not_wait_for_the_client_to_acknowledge_their_headers(host):
+    async def no_delay():
+        accepted = asyncio.get_running_loop().create_future()
+
+        class Connection(asyncio.Protocol):
+            def connection_made(self, transport):
+                accepted.set_result(transport.get_extra_info("socket"))
+
+        with _listen(Settings({}, host=host, port=0)) as listening:
+            server = await asyncio.get_running_loop().create_server(Connection, sock=listening)
+            async with server:
+                _, writer = await asyncio.open_connection(*listening.getsockname()[:2])
+                answered = await accepted
+                option = answered.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+                writer.close()
+                return option
+
+    assert asyncio.run(no_delay())
 
 
 @pytest.mark.parametrize("host", ["no.such.host.invalid", "999.1.1.1", "203.0.113.1"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import cycle
 from typing import Self
 
 import numpy as np
@@ -12,13 +13,15 @@ from sklearn.base import clone
 
 from setlearn.errors import DataError
 from setlearn.learners.set_forest import SetForest
-from setlearn.nodes import BoolArray, FloatArray, Nodes
+from setlearn.nodes import BoolArray, FloatArray, IntArray, Nodes
+from setlearn.progress import progress
 from setlearn.rules import Rule
 from setlearn.savable import savable
 
 __all__ = ["Completion", "ConditionalScores"]
 
-TREES = 100
+TREES = 34
+"""The number of trees in the forest of each fold."""
 MOST_DRAWS = 4
 ROWS_IN_ALL = 40_000
 """Fewer parts of each set are drawn where there are many samples."""
@@ -29,22 +32,26 @@ IMPOSSIBLE = 1e-9
 class ConditionalScores:
     """P(label | x, Z): changes the scores of a choice point by the labels that are known.
 
-    A forest is trained on scores of samples that the learner has not seen, each with random parts
-    Z of its true set: which labels are right, given all scores and Z. It does not see the inputs
-    themselves, so it works with any learner and any kind of X, and takes little time.
+    Forests are trained on scores of samples that the learner has not seen, each with random parts
+    Z of its true set: which labels are right, given all scores and Z. They do not see the inputs
+    themselves, so they work with any learner and any kind of X, and take little time.
+
+    There is one forest for each of three folds, trained on the other two. New samples get the mean
+    of all forests. Those that the forests were trained on get the scores of the one forest that
+    has not seen them, so a rule can be fitted on them without further training.
     """
 
     def __init__(self, random_state: int) -> None:
         self.random_state = random_state
 
     def fit(self, nodes: Nodes, right: BoolArray) -> Self:
-        """Train the forest.
+        """Train the forests.
 
         Parameters
         ----------
         nodes : Nodes
         right : array of bool, shape (n, labels)
-            The true sets.
+            The true sets, none of them empty.
 
         Returns
         -------
@@ -52,12 +59,15 @@ class ConditionalScores:
         """
         rng = np.random.RandomState(self.random_state)
         draws = int(np.clip(ROWS_IN_ALL // len(nodes), 1, MOST_DRAWS))
-        rows = np.tile(np.flatnonzero(right.any(axis=1)), draws)
-        known = random_parts(right[rows], rng)
-        forest = SetForest(TREES, rng, min_leaf=5, max_features=0.3)
-        self.forest_ = forest.fit(
-            _features(nodes.probabilities[rows], known), right[rows], np.ones(len(rows))
-        )
+        folds = self._folds(nodes)
+        self.forests_ = []
+        with progress("learning from known labels", len(folds)) as advance:
+            for learn, _ in folds:
+                rows, known, weight = _drawn_parts(right, np.tile(learn, draws), rng)
+                forest = SetForest(TREES, rng, min_leaf=2, max_features=0.3)
+                features = _features(nodes.probabilities[rows], known)
+                self.forests_.append(forest.fit(features, right[rows], weight))
+                advance()
         return self
 
     def left(self, nodes: Nodes) -> Nodes:
@@ -67,9 +77,36 @@ class ConditionalScores:
         the empty set.
         """
         assert nodes.known is not None
-        scores = self.forest_.predict_proba(_features(nodes.probabilities, nodes.known))
-        scores = np.where(nodes.known, IMPOSSIBLE, scores)
-        return replace(nodes, probabilities=scores, known=None, examples=None)
+        features = _features(nodes.probabilities, nodes.known)
+        scores = np.mean([forest.predict_proba(features) for forest in self._forests()], axis=0)
+        return _without_known(nodes, scores)
+
+    def left_held_out(self, nodes: Nodes) -> Nodes:
+        """As `left`, by forests that have not seen the samples.
+
+        Parameters
+        ----------
+        nodes : Nodes
+            Those of ``fit``, with known labels, or others that all forests have not seen.
+
+        Returns
+        -------
+        Nodes
+        """
+        assert nodes.known is not None
+        features = _features(nodes.probabilities, nodes.known)
+        scores = np.empty(nodes.probabilities.shape)
+        for (_, held_out), forest in zip(self._folds(nodes), cycle(self._forests()), strict=False):
+            scores[held_out] = forest.predict_proba(features[held_out])
+        return _without_known(nodes, scores)
+
+    def _folds(self, nodes: Nodes) -> list[tuple[IntArray, IntArray]]:
+        """The same folds for the same choice points."""
+        return nodes.folds(np.random.RandomState(self.random_state))
+
+    def _forests(self) -> list[SetForest]:
+        # Models that were saved before 0.2 have one forest, trained on all samples.
+        return self.forests_ if hasattr(self, "forests_") else [self.forest_]  # type: ignore[attr-defined]
 
 
 def random_parts(right: BoolArray, rng: np.random.RandomState) -> BoolArray:
@@ -92,8 +129,25 @@ def random_parts(right: BoolArray, rng: np.random.RandomState) -> BoolArray:
     return part
 
 
+def _drawn_parts(
+    right: BoolArray, rows: IntArray, rng: np.random.RandomState
+) -> tuple[IntArray, BoolArray, FloatArray]:
+    """Draw a part for each row; equal ones of small sets are one, with a larger weight."""
+    known = random_parts(right[rows], rng)
+    drawn = np.column_stack([rows, np.packbits(known, axis=1)])
+    _, first, counts = np.unique(drawn, axis=0, return_index=True, return_counts=True)
+    return rows[first], known[first], counts.astype(np.float64)
+
+
 def _features(scores: FloatArray, known: BoolArray) -> FloatArray:
     return np.hstack([logit(np.clip(scores, 1e-6, 1 - 1e-6)), known])
+
+
+def _without_known(nodes: Nodes, scores: FloatArray) -> Nodes:
+    """Choice points with other scores, and known labels as impossible choices."""
+    assert nodes.known is not None
+    scores = np.where(nodes.known, IMPOSSIBLE, scores)
+    return replace(nodes, probabilities=scores, known=None, examples=None)
 
 
 @savable(parts={"rule": (Rule,), "scores": (ConditionalScores,)})
@@ -146,7 +200,7 @@ class Completion:
         rule : Rule
             It is not changed.
         nodes : Nodes
-            Scored by a model that had not seen the samples.
+            Those of ``fit``, or others; scored by a model that had not seen the samples.
         right : array of bool, shape (n, labels)
             The true sets.
 
@@ -157,21 +211,12 @@ class Completion:
         rule = clone(rule)
         if rule.needs_fit:
             named = np.flatnonzero(right.any(axis=1))
-            rule.fit(*_left_out_of_fold(nodes[named], right[named], self.scores.random_state))
+            nodes, right = nodes[named], right[named]
+            known = random_parts(right, np.random.RandomState(self.scores.random_state))
+            partly_known = Nodes(nodes.sample, nodes.depth, nodes.probabilities, known)
+            rule.fit(self.scores.left_held_out(partly_known), right & ~known)
         return replace(self, rule=rule.chosen)
 
     def kept(self, nodes: Nodes) -> BoolArray:
         """The other labels of each set, (n, labels), at choice points with known labels."""
         return self.rule.accepted(self.scores.left(nodes))
-
-
-def _left_out_of_fold(nodes: Nodes, right: BoolArray, seed: int) -> tuple[Nodes, BoolArray]:
-    """Choice points with random parts known, scored by a model that has not seen them."""
-    rng = np.random.RandomState(seed)
-    known = random_parts(right, rng)
-    partly_known = Nodes(nodes.sample, nodes.depth, nodes.probabilities, known)
-    scores = np.empty(right.shape)
-    for learn, held_out in nodes.folds(rng):
-        model = ConditionalScores(seed).fit(partly_known[learn], right[learn])
-        scores[held_out] = model.left(partly_known[held_out]).probabilities
-    return Nodes(nodes.sample, nodes.depth, scores), right & ~known

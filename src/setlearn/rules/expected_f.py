@@ -215,11 +215,13 @@ class ExpectedF(ChoosesSequences):
         independent = np.ones(len(nodes), dtype=bool)
         if self.joint:
             for rows in blocks_with_examples(nodes):
-                part = self._calibrated(nodes[rows])
+                part = self._calibrated(nodes[rows[0] : rows[-1] + 1])  # blocks are in order
                 weights = posterior(part)
                 informed = weights.sum(axis=1) > 0
                 independent[rows] = ~informed
-                if informed.any():
+                if informed.all():
+                    yield rows, WeightedSets(weights, part, beta)
+                elif informed.any():
                     yield rows[informed], WeightedSets(weights[informed], part[informed], beta)
         n_points = len(quadrature(nodes.n_choices, beta).u)
         for rows in blocks(np.flatnonzero(independent), max(n_points, nodes.n_choices)):

@@ -160,7 +160,9 @@ def _exit(number: int, frame: FrameType | None) -> None:
 def _listen(settings: Settings) -> socket.socket:
     """Open the socket: before models are loaded, so that a wrong address is reported at once."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    listening = socket.socket(family)
+    # asyncio sends small packets at once (TCP_NODELAY) only if the protocol is named. Otherwise the
+    # body of an answer waits until the client has acknowledged its headers, often for 40 ms.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if hasattr(socket, "TCP_USER_TIMEOUT"):
