@@ -14,7 +14,7 @@ def test_the_curves_are_those_of_logistic_regression():
     rng = np.random.default_rng(0)
     decisions = rng.normal(loc=[0.5, -1], size=(4000, 2))
     right = rng.random((4000, 2)) < expit(decisions * [2, 0.7] + [0.3, -1])
-    found = Platt.fit(decisions, right, np.ones(4000))(decisions)
+    found = Platt.fit(decisions, right, np.ones((4000, 1)))(decisions)
     for k in range(2):
         model = LogisticRegression(C=1e6).fit(decisions[:, [k]], right[:, k])
         expected = model.predict_proba(decisions[:, [k]])[:, 1]
@@ -23,9 +23,9 @@ def test_the_curves_are_those_of_logistic_regression():
 
 def test_a_label_that_is_told_apart_perfectly_is_not_certain():
     decisions = np.r_[-np.ones(20), np.ones(20)][:, None]
-    P = Platt.fit(decisions, decisions > 0, np.ones(40))(decisions)
+    P = Platt.fit(decisions, decisions > 0, np.ones((40, 1)))(decisions)
     assert ((P > 0.01) & (P < 0.99)).all()
-    against = Platt.fit(-decisions, decisions > 0, np.ones(40))(decisions)
+    against = Platt.fit(-decisions, decisions > 0, np.ones((40, 1)))(decisions)
     np.testing.assert_allclose(against, 0.5, atol=1e-3)  # never turned around
 
 
@@ -36,7 +36,7 @@ def test_the_loss_is_as_small_as_any_optimiser_finds_it(seed, n, scale):
     decisions = scale * rng.standard_t(2, size=(n, 3))  # far outliers
     right = rng.random((n, 3)) < expit(decisions / scale)
     weight = rng.uniform(0.1, 3, n)
-    curves = Platt.fit(decisions, right, weight)
+    curves = Platt.fit(decisions, right, weight[:, None])
     weight = weight / weight.mean()
     for k in range(3):
         n_right = weight @ right[:, k]
@@ -55,16 +55,30 @@ def test_the_loss_is_as_small_as_any_optimiser_finds_it(seed, n, scale):
 
 def test_equal_decisions_give_the_frequency():
     right = np.arange(40) < 10
-    P = Platt.fit(np.ones((40, 1)), right[:, None], np.ones(40))(np.ones((1, 1)))
+    P = Platt.fit(np.ones((40, 1)), right[:, None], np.ones((40, 1)))(np.ones((1, 1)))
     np.testing.assert_allclose(P, (10 + 1) / (40 + 2), atol=0.02)
 
 
 def test_no_row_is_calibrated_on_itself():
     rng = np.random.default_rng(0)
     decisions, right = rng.normal(size=(30, 1)), rng.random((30, 1)) < 0.5
-    before = cross_fitted(decisions, right, np.ones(30))
+    before = cross_fitted(decisions, right, np.ones((30, 1)))
     right[4] = ~right[4]
-    after = cross_fitted(decisions, right, np.ones(30))
+    after = cross_fitted(decisions, right, np.ones((30, 1)))
     assert before[4] == after[4]
     assert (before[np.arange(30) % 3 == 0] != after[np.arange(30) % 3 == 0]).all()
-    assert np.isfinite(cross_fitted(decisions[:2], right[:2], np.ones(2))).all()
+    assert np.isfinite(cross_fitted(decisions[:2], right[:2], np.ones((2, 1)))).all()
+
+
+def test_unknown_entries_change_nothing():
+    rng = np.random.default_rng(0)
+    decisions, right = rng.normal(size=(60, 2)), rng.random((60, 2)) < 0.4
+    weight = np.ones((60, 2))
+    weight[:20, 1] = 0
+    curves = Platt.fit(decisions, right, weight)
+    alone = Platt.fit(decisions[20:, 1:], right[20:, 1:], np.ones((40, 1)))
+    np.testing.assert_allclose(
+        [curves.slope[1], curves.intercept[1]], np.r_[alone.slope, alone.intercept], rtol=1e-6
+    )
+    whole = Platt.fit(decisions[:, :1], right[:, :1], np.ones((60, 1)))
+    np.testing.assert_allclose(curves.slope[0], whole.slope[0], rtol=1e-6)

@@ -11,7 +11,7 @@ from setlearn.learners.set_forest import MOST_EXAMPLES, SHARE, SetForest
 from tests.estimators.data import tagged
 
 X, Y = tagged(120)
-ONES = np.ones(120)
+ONES = np.ones((120, 1))
 
 
 @settings(max_examples=40, deadline=None)
@@ -40,7 +40,7 @@ def test_a_cycle_in_a_damaged_file_ends():
 
 def test_held_out_rows_are_answered_by_trees_that_have_not_seen_them():
     forest, rows = SetForest(40, 0), np.arange(0, 120, 3)
-    held_out, examples = forest.fit_held_out(X, Y.astype(bool), ONES, rows)
+    held_out, of_sets = forest.fit_held_out(X, Y.astype(bool), ONES, rows)
     # The same forest again, tree by tree.
     rng = np.random.RandomState(0)
     n_used = round(SHARE * 120)
@@ -56,7 +56,8 @@ def test_held_out_rows_are_answered_by_trees_that_have_not_seen_them():
             count[row] += 1
     expected = (40 * total / count + Y.mean(axis=0)) / 41
     np.testing.assert_allclose(held_out, expected[rows], atol=1e-6)
-    assert examples.weights.shape == (40, len(np.unique(Y, axis=0)))
+    assert of_sets.shape == (40, len(np.unique(Y, axis=0)))
+    np.testing.assert_allclose(of_sets.sum(axis=1), 1, atol=1e-6)
 
 
 def test_two_rows_can_be_held_out():
@@ -67,10 +68,11 @@ def test_two_rows_can_be_held_out():
 def test_examples_say_what_labels_by_themselves_do_not():
     """Times the odds of the forest's own marginals they are its distribution over sets."""
     forest = SetForest(20, 0).fit(X, Y.astype(bool), ONES)
-    examples = forest.examples(X[:10])
+    marginals, of_sets = forest.predict_sets(X[:10])
+    assert (marginals == forest.predict_proba(X[:10])).all()
+    examples = forest.examples(of_sets, marginals)
     assert examples.sets.shape == (len(np.unique(Y, axis=0)), 4)
-    odds = forest.predict_proba(X[:10])
-    odds = odds / (1 - odds)
+    odds = marginals / (1 - marginals)
     weights = examples.weights.toarray()
     for row in range(10):
         joint = weights[row] * np.prod(odds[row] ** examples.sets.toarray(), axis=1)
@@ -81,9 +83,23 @@ def test_examples_say_what_labels_by_themselves_do_not():
 def test_examples_are_bounded():
     rng = np.random.default_rng(0)
     many = rng.random((600, 12)) < 0.5
-    forest = SetForest(5, 0, min_leaf=300).fit(rng.random((600, 2)), many, np.ones(600))
-    per_row = np.diff(forest.examples(rng.random((3, 2))).weights.indptr)
-    assert (per_row == MOST_EXAMPLES).all()
+    forest = SetForest(5, 0, min_leaf=300).fit(rng.random((600, 2)), many, np.ones((600, 1)))
+    _, of_sets = forest.predict_sets(rng.random((3, 2)))
+    assert (np.diff(of_sets.indptr) == MOST_EXAMPLES).all()
+
+
+def test_unknown_entries_do_not_count_for_their_label():
+    """Whatever is guessed for them, and the other labels of the row count."""
+    weight = np.ones(Y.shape)
+    weight[::2, 1] = 0
+    guesses = [np.where(weight > 0, Y, guess).astype(bool) for guess in (0, 1)]
+    first, second = (SetForest(30, 0, min_leaf=120).fit(X, guess, weight) for guess in guesses)
+    np.testing.assert_allclose(first.frequency_[1], Y[1::2, 1].mean())
+    # Trees of one leaf: the probabilities are frequencies, among the known entries of each tree.
+    P = first.predict_proba(X)
+    np.testing.assert_allclose(P, second.predict_proba(X), atol=1e-7)
+    np.testing.assert_allclose(P[0, 1], Y[1::2, 1].mean(), atol=0.02)
+    np.testing.assert_allclose(P[0, 0], Y[:, 0].mean(), atol=0.02)
 
 
 def test_more_labels_than_trees_are_grown_on():

@@ -66,7 +66,7 @@ class ConditionalScores:
                 rows, known, weight = _drawn_parts(right, np.tile(learn, draws), rng)
                 forest = SetForest(TREES, rng, min_leaf=2, max_features=0.3)
                 features = _features(nodes.probabilities[rows], known)
-                self.forests_.append(forest.fit(features, right[rows], weight))
+                self.forests_.append(forest.fit(features, right[rows], weight[:, None]))
                 advance()
         return self
 

@@ -15,7 +15,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.lapack import dpotri
 from sklearn.ensemble import ExtraTreesRegressor
 
-from setlearn.learners.log_loss import log_loss
+from setlearn.learners.log_loss import row_losses
 from setlearn.learners.platt import Platt
 from setlearn.learners.set_forest import tree_targets
 from setlearn.learners.similarity import CityBlock, Cosine, Similarity
@@ -26,8 +26,8 @@ __all__ = ["CentredTargets", "KernelChoice", "solve_kernel"]
 ROWS_TO_CHOOSE_ON = 2000
 EXPONENTS = (0.5, 1.0)
 """The powers of the importances that are tried as relevances; 0 would treat all features alike."""
-LEAST_GAIN = 0.01
-"""The share by which relevances must lower the loss to be used."""
+LEAST_ERRORS = 2.0
+"""By how many standard errors relevances must lower the loss to be used."""
 RELEVANCE_TREES = 40
 ROUNDS_OF_FILLING = 10
 
@@ -82,13 +82,11 @@ class KernelChoice:
         n = len(Y)
         # Evenly spaced rows are as good as random ones here, and need no seed.
         rows = np.linspace(0, n - 1, min(n, ROWS_TO_CHOOSE_ON)).astype(np.intp)
-        similarity: Similarity
-        if sparse.issparse(X):
-            similarity = Cosine().fit(X)
-        else:
-            similarity = CityBlock(_relevance(X[rows], Y[rows], weight[rows])).fit(X)
-        width, ridge, _ = _best_setting(similarity.rows(rows), Y[rows], weight[rows])
-        return cls(similarity, width, ridge)
+        similarities = [s.fit(X) for s in _similarities(X[rows], Y[rows], weight[rows])]
+        settings = [_best_setting(s.rows(rows), Y[rows], weight[rows]) for s in similarities]
+        best = int(np.argmin([losses.mean() for _, _, losses in settings]))
+        width, ridge, _ = settings[best]
+        return cls(similarities[best], width, ridge)
 
 
 def solve_kernel(
@@ -126,8 +124,8 @@ def solve_kernel(
 
 def _best_setting(
     similarity: Similarity, Y: BoolArray, weight: FloatArray
-) -> tuple[float, float, float]:
-    """The width and ridge with the least log loss on left-out rows, and this loss."""
+) -> tuple[float, float, FloatArray]:
+    """The width and ridge with the least log loss on left-out rows, and the loss of each row."""
     compared, targets = similarity.compare(), CentredTargets.of(Y, weight)
     losses = {}
     for width in similarity.widths:
@@ -135,33 +133,41 @@ def _best_setting(
         for ridge in similarity.ridges:
             decisions = solve_kernel(kernel, targets, ridge)[1] + targets.mean
             probabilities = Platt.fit(decisions, Y, weight)(decisions)
-            losses[width, ridge] = log_loss(probabilities, Y, weight)
-    width, ridge = min(losses, key=lambda setting: losses[setting])
+            losses[width, ridge] = row_losses(probabilities, Y, weight)
+    width, ridge = min(losses, key=lambda setting: losses[setting].mean())
     return width, ridge, losses[width, ridge]
 
 
-def _relevance(X: FloatArray, Y: BoolArray, weight: FloatArray) -> FloatArray | None:
-    """How much each feature counts, or None if all should count the same.
+def _similarities(X: Any, Y: BoolArray, weight: FloatArray) -> list[Similarity]:
+    """What to compare rows by, not fitted; there is a choice only for dense rows."""
+    if sparse.issparse(X):
+        return [Cosine()]
+    return [CityBlock(relevance) for relevance in _relevances(X, Y, weight)]
 
-    Importances that come from the same rows as the loss would look better than they are. So they
-    are judged on the half of the rows that they do not come from.
+
+def _relevances(X: FloatArray, Y: BoolArray, weight: FloatArray) -> list[FloatArray | None]:
+    """How much each feature may count; None, where all count the same, is always possible.
+
+    Importances that come from the same rows as the loss look better than they are. So they are
+    first judged on the half of the rows that they do not come from.
     """
     n = len(Y)
     if n < 4:
-        return None
+        return [None]
     halves = np.arange(0, n, 2), np.arange(1, n, 2)
-    losses = np.zeros(1 + len(EXPONENTS))
+    usual, losses = np.empty(n), np.empty((len(EXPONENTS), n))
     for source, judged in (halves, halves[::-1]):
+        right, counts = Y[judged], weight[judged]
+        usual[judged] = _best_setting(CityBlock().fit(X[judged]), right, counts)[2]
         importances = _importances(X, Y, weight, source)
-        relevances = [None, *(importances**exponent for exponent in EXPONENTS)]
-        for k, relevance in enumerate(relevances):
-            similarity = CityBlock(relevance).fit(X[judged])
-            losses[k] += _best_setting(similarity, Y[judged], weight[judged])[2]
-    best = int(np.argmin(losses))
-    if losses[best] > (1 - LEAST_GAIN) * losses[0]:
-        return None
-    chosen: FloatArray = _importances(X, Y, weight, np.arange(n)) ** EXPONENTS[best - 1]
-    return chosen
+        for k, exponent in enumerate(EXPONENTS):
+            similarity = CityBlock(importances**exponent).fit(X[judged])
+            losses[k, judged] = _best_setting(similarity, right, counts)[2]
+    best = int(losses.mean(axis=1).argmin())
+    gain = usual - losses[best]
+    if gain.mean() <= LEAST_ERRORS * gain.std() / np.sqrt(n):
+        return [None]
+    return [None, _importances(X, Y, weight, np.arange(n)) ** EXPONENTS[best]]
 
 
 def _importances(X: FloatArray, Y: BoolArray, weight: FloatArray, rows: IntArray) -> FloatArray:

@@ -245,6 +245,8 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         counted = np.flatnonzero(weight.any(axis=1))
         if len(counted) < len(weight):
             X, Y, weight = X[counted], Y[counted], weight[counted]
+        if (weight == weight[:, :1]).all():
+            weight = weight[:, :1]
         self.medians_ = _medians(X)
         return X, Y, weight, counted
 
