@@ -2,11 +2,13 @@
 
 Run: python -m benchmarks.label_fits          (writes benchmarks/results/label_fits.json)
      python -m benchmarks.label_fits --only yeast bibtex --systems default
+     python -m benchmarks.label_fits --table  (the means of the stored results, as Markdown)
 
 Each fit runs in a process of its own with one thread: CPU seconds without imports of scikit-learn,
 and the peak memory of the process. The ratio compares CPU times of the same run. A plain learner
 gets one cut for all labels, tuned by five-fold cross-validation, and at least the best label where
-no training set is empty. Real data come with fixed splits that nothing was chosen on.
+no training set is empty. Real data come with fixed splits that nothing was chosen on; for made-up
+problems see `benchmarks.label_problems`.
 """
 
 from __future__ import annotations
@@ -15,18 +17,22 @@ import argparse
 import json
 import os
 import platform
+import re
 import resource
 import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import arff
 import numpy as np
+from benchmarks.label_problems import PROBLEMS, problem
 from benchmarks.sequence_cell import version_of
 from benchmarks.sequence_data import ROOT
 from scipy import sparse
@@ -140,18 +146,19 @@ def packages(n_rows: int | None) -> Data:
 
 
 DATA: dict[str, Callable[[], Data]] = {
-    "415 × 72, 6 labels": lambda: generated(415, 72, 6),
-    "4000 × 50, 30 labels": lambda: generated(4000, 50, 30),
-    "16000 × 50, 30 labels": lambda: generated(16_000, 50, 30),
-    "2000 sparse rows, 983 labels": lambda: bookmarks(2000),
-    "12920 sparse rows, 983 labels": lambda: bookmarks(12_920),
-    "2000 descriptions": lambda: packages(2000),
-    "28303 descriptions": lambda: packages(None),
+    "415 × 72, 6 labels": partial(generated, 415, 72, 6),
+    "4000 × 50, 30 labels": partial(generated, 4000, 50, 30),
+    "16000 × 50, 30 labels": partial(generated, 16_000, 50, 30),
+    "2000 sparse rows, 983 labels": partial(bookmarks, 2000),
+    "12920 sparse rows, 983 labels": partial(bookmarks, 12_920),
+    "2000 descriptions": partial(packages, 2000),
+    "28303 descriptions": partial(packages, None),
     "bibtex": bibtex,
-    **{f"corel5k {k}": lambda k=k: corel5k(k) for k in range(3)},  # type: ignore[misc]
-    **{f"flags {k}": lambda k=k: benchmark("flags", k) for k in range(10)},  # type: ignore[misc]
-    **{f"yeast {k}": lambda k=k: benchmark("yeast", k) for k in range(3)},  # type: ignore[misc]
-    **{f"scene {k}": lambda k=k: benchmark("scene", k) for k in range(3)},  # type: ignore[misc]
+    **{f"corel5k {k}": partial(corel5k, k) for k in range(3)},
+    **{f"flags {k}": partial(benchmark, "flags", k) for k in range(10)},
+    **{f"yeast {k}": partial(benchmark, "yeast", k) for k in range(3)},
+    **{f"scene {k}": partial(benchmark, "scene", k) for k in range(3)},
+    **{f"{name} {k}": partial(problem, name, k) for name in PROBLEMS for k in range(3)},
 }
 
 
@@ -290,12 +297,44 @@ def line(data: str, results: dict[str, Any]) -> str:
     return " | ".join(parts)
 
 
+def table(cells: dict[str, Any]) -> str:
+    """The means over splits, with standard errors of F1, as Markdown."""
+    splits: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for data, found in cells.items():
+        splits[re.sub(r" \d$", "", data)].append(found)
+    rows = ["| data | fit, CPU s | mean F1 | " + " | ".join(list(SYSTEMS)[1:]) + " |"]
+    rows.append("|---" * (2 + len(SYSTEMS)) + "|")
+    for data, found in splits.items():
+        default = [cell["default"]["fit_cpu_s"] for cell in found]
+        trees = [cell.get("extra trees", {}).get("fit_cpu_s") for cell in found]
+        times = f"{np.mean(default):.1f}"
+        if None not in trees:
+            times += f" ({np.mean(np.divide(default, trees)):.2f} × extra trees)"
+        scores = [_mean([cell.get(system, {}) for cell in found]) for system in SYSTEMS]
+        rows.append(f"| {data} | {times} | " + " | ".join(scores) + " |")
+    return "\n".join(rows)
+
+
+def _mean(cells: list[dict[str, Any]]) -> str:
+    values = [cell["mean_f1"] for cell in cells if "mean_f1" in cell]
+    if len(values) < len(cells):
+        return "–"
+    mean = f"{np.mean(values):.3f}"
+    if len(values) > 1:
+        mean += f" ± {np.std(values, ddof=1) / np.sqrt(len(values)):.3f}"
+    return mean.replace("0.", ".")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cell", nargs=2, metavar=("DATA", "SYSTEM"), help=argparse.SUPPRESS)
     parser.add_argument("--only", nargs="+", default=[""], help="beginnings of names of data")
     parser.add_argument("--systems", nargs="+", default=list(SYSTEMS), choices=list(SYSTEMS))
+    parser.add_argument("--table", action="store_true", help="print the stored results")
     asked = parser.parse_args()
+    if asked.table:
+        print(table(json.loads(RESULTS.read_text())["cells"]))
+        return
     if asked.cell:
         print(json.dumps(run_cell(*asked.cell)))
         return
