@@ -43,7 +43,18 @@ class CentredTargets:
 
     @classmethod
     def of(cls, Y: BoolArray, weight: FloatArray) -> Self:
-        """The targets of an indicator, for weights of shape (n, 1) or (n, labels)."""
+        """Turn an indicator into targets.
+
+        Parameters
+        ----------
+        Y : array of bool of shape (n, labels)
+        weight : array of shape (n, 1) or (n, labels)
+            0 for entries that are unknown.
+
+        Returns
+        -------
+        CentredTargets
+        """
         values = np.where(Y, 1.0, -1.0)
         total = np.broadcast_to(weight, Y.shape).sum(axis=0)
         mean = (weight * values).sum(axis=0) / np.maximum(total, 1e-12)

@@ -163,7 +163,18 @@ class Cosine(Similarity):
 
 
 def standardised(X: FloatArray, scaler: StandardScaler) -> FloatArray:
-    """What the scaler's ``transform`` returns, for one row in a fraction of the time."""
+    """What the scaler's ``transform`` returns, for one row in a fraction of the time.
+
+    Parameters
+    ----------
+    X : array of shape (n, features)
+    scaler : StandardScaler
+        Fitted.
+
+    Returns
+    -------
+    array of shape (n, features)
+    """
     values: FloatArray = (X - scaler.mean_) / scaler.scale_
     return values
 
@@ -175,7 +186,18 @@ def new_ranker(X: FloatArray) -> QuantileTransformer:
 
 
 def standardised_ranks(X: FloatArray, ranker: QuantileTransformer) -> FloatArray:
-    """Ranks among the training rows, with mean 0 and variance 1 over a feature without ties."""
+    """Ranks among the training rows, with mean 0 and variance 1 for a feature without ties.
+
+    Parameters
+    ----------
+    X : array of shape (n, features)
+    ranker : QuantileTransformer
+        From `new_ranker`.
+
+    Returns
+    -------
+    array of shape (n, features)
+    """
     ranks: FloatArray = (_ranks(X, ranker) - 0.5) * np.sqrt(12)
     return ranks
 
