@@ -50,6 +50,9 @@ LEAST_HELD_OUT = 1000
 EVIDENCE = 0.75
 """How much the other models change the probabilities of whole sets, from 0 to 1."""
 
+LEAST_PROBABILITY = 1e-6
+"""No label is more certain than this, or 1 less this."""
+
 MOST_POOLED = 300_000
 """The largest number of held-out scores that the weights of the models are learned from."""
 
@@ -288,13 +291,13 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
 
     def _mixed(self, answers: list[FloatArray]) -> FloatArray:
         """One answer from those of all models."""
-        shape = answers[0].shape
-        if len(answers) == 1:
-            mixed: FloatArray = np.clip(answers[0], 1e-6, 1 - 1e-6)
-        else:
+        mixed = answers[0]
+        if len(answers) > 1:
             # Models that were saved before 0.2 have no weights, and take the plain mean.
             pool = self.pool_ or LogOddsPool(len(answers))
-            mixed = pool.pooled(np.stack([answer.ravel() for answer in answers])).reshape(shape)
+            pooled = pool.pooled(np.stack([answer.ravel() for answer in answers]))
+            mixed = pooled.reshape(mixed.shape)
+        mixed = np.clip(mixed, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
         if self.plain_:
             mixed /= mixed.sum(axis=1, keepdims=True)
         return mixed
@@ -308,7 +311,8 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         labels that occur together share their evidence, which would count once for each of them.
         """
         assert self.forest_ is not None
-        divided = expit(EVIDENCE * logit(of_forest) + (1 - EVIDENCE) * logit(mixed))
+        share = EVIDENCE if self.pool_ is not None else 1.0  # 1: as saved before 0.2
+        divided = expit(share * logit(of_forest) + (1 - share) * logit(mixed))
         return self.forest_.examples(of_sets, divided)
 
     def _without_gaps(self, X: Any) -> Any:
