@@ -23,7 +23,8 @@ from setlearn.nodes import BoolArray, FloatArray, IntArray
 
 __all__ = ["CentredTargets", "KernelChoice", "solve_kernel"]
 
-ROWS_TO_CHOOSE_ON = 2000
+ROWS_TO_CHOOSE_ON, ROWS_TO_JUDGE_ON = 2000, 1200
+"""The largest numbers of rows that a setting is chosen on, and that relevances are judged on."""
 EXPONENTS = (0.5, 1.0)
 """The powers of the importances that are tried as relevances; 0 would treat all features alike."""
 LEAST_ERRORS = 2.0
@@ -165,18 +166,18 @@ def _relevances(X: FloatArray, Y: BoolArray, weight: FloatArray) -> list[FloatAr
     n = len(Y)
     if n < 4:
         return [None]
-    halves = np.arange(0, n, 2), np.arange(1, n, 2)
-    usual, losses = np.empty(n), np.empty((len(EXPONENTS), n))
+    rows = np.linspace(0, n - 1, min(n, ROWS_TO_JUDGE_ON)).astype(np.intp)
+    halves = rows[::2], rows[1::2]
+    parts = []
     for source, judged in (halves, halves[::-1]):
-        right, counts = Y[judged], weight[judged]
-        usual[judged] = _best_setting(CityBlock().fit(X[judged]), right, counts)[2]
         importances = _importances(X, Y, weight, source)
-        for k, exponent in enumerate(EXPONENTS):
-            similarity = CityBlock(importances**exponent).fit(X[judged])
-            losses[k, judged] = _best_setting(similarity, right, counts)[2]
-    best = int(losses.mean(axis=1).argmin())
+        relevances = [None, *(importances**exponent for exponent in EXPONENTS)]
+        similarities = [CityBlock(relevance).fit(X[judged]) for relevance in relevances]
+        parts.append([_best_setting(s, Y[judged], weight[judged])[2] for s in similarities])
+    usual, *losses = np.concatenate(parts, axis=1)  # of each row
+    best = int(np.mean(losses, axis=1).argmin())
     gain = usual - losses[best]
-    if gain.mean() <= LEAST_ERRORS * gain.std() / np.sqrt(n):
+    if gain.mean() <= LEAST_ERRORS * gain.std() / np.sqrt(len(rows)):
         return [None]
     return [None, _importances(X, Y, weight, np.arange(n)) ** EXPONENTS[best]]
 

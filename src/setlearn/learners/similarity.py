@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.preprocessing import QuantileTransformer, StandardScaler, normalize
 
 from setlearn.nodes import FloatArray, IntArray
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 MOST_RANKS = 200
-ROWS_FOR_MEDIAN = 1000
+ROWS_FOR_MEDIAN = 300
 COPIED_ROWS = 128
 FEW_ROWS = 16
 """For so many rows it is faster to compare with all quantiles than to search in those of each
@@ -108,7 +108,9 @@ class CityBlock(Similarity):
 
     def compare(self, X: Any = None) -> FloatArray:
         """Distances to the training rows."""
-        rows = self.train_ if X is None else self._scaled(X)
+        if X is None:
+            return squareform(pdist(self.train_, "cityblock"))
+        rows = self._scaled(X)
         distances = np.empty((len(rows), len(self.train_)))
         # A part at a time: cdist needs a copy in float64.
         for start in range(0, len(self.train_), COPIED_ROWS):
@@ -260,4 +262,4 @@ def unit_rows(X: Any) -> sparse.csr_array:
 
 def _median_distance(rows: FloatArray) -> float:
     """The median over all pairs; 1 if most rows are equal."""
-    return float(np.median(cdist(rows, rows, "cityblock"))) or 1.0
+    return float(np.median(squareform(pdist(rows, "cityblock")))) or 1.0
