@@ -130,6 +130,7 @@ def test_held_out_scores_come_from_forests_that_have_not_seen_the_sample():
     right[~right.any(axis=1), 0] = True
     nodes = Nodes(np.arange(60), np.zeros(60, int), scores, random_parts(right, rng))
     informed = ConditionalScores(0).fit(nodes, right)
+    informed.pool_ = None  # the forests alone
     left = ~nodes.known
 
     def gap(answered):
@@ -140,6 +141,21 @@ def test_held_out_scores_come_from_forests_that_have_not_seen_the_sample():
 
     assert gap(informed.left(nodes)) > 0.1
     assert abs(gap(informed.left_held_out(nodes))) < 0.05
+
+
+def test_nothing_is_lost_where_known_labels_say_nothing():
+    """The scores are right, and labels are independent of each other given the scores."""
+    rng = np.random.RandomState(0)
+    scores = rng.random_sample((400, 8))
+    right = rng.random_sample((400, 8)) < scores
+    right[~right.any(axis=1), 0] = True
+    nodes = Nodes(np.arange(400), np.zeros(400, int), scores, random_parts(right, rng))
+    left = ~nodes.known[:100]
+    informed = ConditionalScores(0).fit(nodes[100:], right[100:]).left(nodes[:100])
+    # Half of the right labels are known, so those that are left are right less often.
+    expected = scores[:100] / (2 - scores[:100])
+    assert np.abs(informed.probabilities - expected)[left].mean() < 0.05
+    assert informed.probabilities[~left].max() < 1e-6
 
 
 def test_another_rule_needs_no_further_forest(monkeypatch):

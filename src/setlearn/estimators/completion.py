@@ -12,6 +12,7 @@ from scipy.special import logit
 from sklearn.base import clone
 
 from setlearn.errors import DataError
+from setlearn.learners.log_odds_pool import LogOddsPool
 from setlearn.learners.set_forest import SetForest
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Nodes
 from setlearn.progress import progress
@@ -35,6 +36,9 @@ class ConditionalScores:
     Forests are trained on scores of samples that the learner has not seen, each with random parts
     Z of its true set: which labels are right, given all scores and Z. They do not see the inputs
     themselves, so they work with any learner and any kind of X, and take little time.
+
+    Their log-odds are added to those of the learner with weights that are learned from samples that
+    the forest has not seen. So nothing is lost where known labels say nothing about the others.
 
     There is one forest for each of three folds, trained on the other two. New samples get the mean
     of all forests. Those that the forests were trained on get the scores of the one forest that
@@ -68,6 +72,11 @@ class ConditionalScores:
                 features = _features(nodes.probabilities[rows], known)
                 self.forests_.append(forest.fit(features, right[rows], weight[:, None]))
                 advance()
+        known = random_parts(right, rng)
+        of_forest = self._held_out_scores(nodes, known)
+        is_open = ~known
+        both = np.stack([nodes.probabilities[is_open], of_forest[is_open]])
+        self.pool_: LogOddsPool | None = LogOddsPool(2).fit(both, right[is_open])
         return self
 
     def left(self, nodes: Nodes) -> Nodes:
@@ -79,7 +88,7 @@ class ConditionalScores:
         assert nodes.known is not None
         features = _features(nodes.probabilities, nodes.known)
         scores = np.mean([forest.predict_proba(features) for forest in self._forests()], axis=0)
-        return _without_known(nodes, scores)
+        return self._left(nodes, scores)
 
     def left_held_out(self, nodes: Nodes) -> Nodes:
         """As `left`, by forests that have not seen the samples.
@@ -94,11 +103,25 @@ class ConditionalScores:
         Nodes
         """
         assert nodes.known is not None
-        features = _features(nodes.probabilities, nodes.known)
+        return self._left(nodes, self._held_out_scores(nodes, nodes.known))
+
+    def _held_out_scores(self, nodes: Nodes, known: BoolArray) -> FloatArray:
+        """Of each sample, the scores of the forest that has not seen it."""
+        features = _features(nodes.probabilities, known)
         scores = np.empty(nodes.probabilities.shape)
         for (_, held_out), forest in zip(self._folds(nodes), cycle(self._forests()), strict=False):
             scores[held_out] = forest.predict_proba(features[held_out])
-        return _without_known(nodes, scores)
+        return scores
+
+    def _left(self, nodes: Nodes, of_forests: FloatArray) -> Nodes:
+        """Choice points with the scores of learner and forests, without what is known."""
+        assert nodes.known is not None
+        scores, pool = of_forests, getattr(self, "pool_", None)  # saved before 0.2: forests alone
+        if pool is not None:
+            both = np.stack([nodes.probabilities.ravel(), of_forests.ravel()])
+            scores = pool.pooled(both).reshape(of_forests.shape)
+        scores = np.where(nodes.known, IMPOSSIBLE, scores)
+        return replace(nodes, probabilities=scores, known=None, examples=None)
 
     def _folds(self, nodes: Nodes) -> list[tuple[IntArray, IntArray]]:
         """The same folds for the same choice points."""
@@ -141,13 +164,6 @@ def _drawn_parts(
 
 def _features(scores: FloatArray, known: BoolArray) -> FloatArray:
     return np.hstack([logit(np.clip(scores, 1e-6, 1 - 1e-6)), known])
-
-
-def _without_known(nodes: Nodes, scores: FloatArray) -> Nodes:
-    """Choice points with other scores, and known labels as impossible choices."""
-    assert nodes.known is not None
-    scores = np.where(nodes.known, IMPOSSIBLE, scores)
-    return replace(nodes, probabilities=scores, known=None, examples=None)
 
 
 @savable(parts={"rule": (Rule,), "scores": (ConditionalScores,)})
