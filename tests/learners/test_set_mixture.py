@@ -91,6 +91,24 @@ def test_held_out_scores_come_with_the_same_model(rows, n_held_out, monkeypatch)
     assert np.log(usual).mean() < np.log(right).mean() < np.log(seen).mean()
 
 
+def test_what_cannot_be_learned_gets_its_frequency():
+    """Noise, and hardly any rows: the scores still tell frequent labels from rare ones."""
+    rng = np.random.default_rng(0)
+    noise, right = rng.normal(size=(12, 3)), np.tile([1, 0, 0], (12, 1))
+    right[0], right[1:4, 1] = [0, 0, 1], 1
+    P = SetMixture(20, random_state=0).fit(noise, right).predict_proba(rng.normal(size=(50, 3)))
+    means = P.mean(axis=0)
+    assert means[0] > means[1] > means[2]
+
+
+def test_a_label_that_no_row_knows_is_improbable():
+    unknown = Y.astype(float)
+    unknown[:, 2] = np.nan
+    P = SetMixture(10, random_state=0).fit(X, unknown).predict_proba(X)
+    assert np.isfinite(P).all()
+    assert (P[:, 2] < 0.6).all()
+
+
 def test_not_all_of_many_rows_are_held_out(monkeypatch):
     monkeypatch.setattr(mixture_module, "MOST_HELD_OUT", 40)
     held_out = SetMixture(10, random_state=0).fit_held_out(X, Y)

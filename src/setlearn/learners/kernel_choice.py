@@ -30,17 +30,19 @@ EXPONENTS = (0.5, 1.0)
 LEAST_ERRORS = 2.0
 """By how many standard errors relevances must lower the loss to be used."""
 RELEVANCE_TREES = 40
-ROUNDS_OF_FILLING = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CentredTargets:
-    """What ridge regression is fitted on: 1 and -1, minus the mean of each label."""
+    """What ridge regression is fitted on: 1 and -1, minus the mean of each label.
+
+    Unknown entries have the mean itself. A guess from other rows would be better, but these rows
+    would then find their own labels in it when they are left out.
+    """
 
     values: FloatArray  # (n, labels), 0 where unknown
     mean: FloatArray  # (labels,)
     weight: FloatArray  # (n,), with a mean of 1: what matters is how weights compare
-    unknown: BoolArray | None  # (n, labels); None if all entries are known
 
     @classmethod
     def of(cls, Y: BoolArray, weight: FloatArray) -> Self:
@@ -59,13 +61,8 @@ class CentredTargets:
         values = np.where(Y, 1.0, -1.0)
         total = np.broadcast_to(weight, Y.shape).sum(axis=0)
         mean = (weight * values).sum(axis=0) / np.maximum(total, 1e-12)
-        values -= mean
-        unknown = None
-        if not weight.all():
-            unknown = np.broadcast_to(weight == 0, Y.shape)
-            values[unknown] = 0
         of_row = weight.max(axis=1)
-        return cls(values, mean, of_row / of_row.mean(), unknown)
+        return cls(np.where(weight > 0, values - mean, 0), mean, of_row / of_row.mean())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,8 +103,7 @@ def solve_kernel(
 ) -> tuple[FloatArray, FloatArray]:
     """Solve kernel ridge regression.
 
-    A row of weight w counts like w rows: its ridge is divided by w. Unknown entries are filled with
-    the fitted values until these hardly change, so they have no influence.
+    A row of weight w counts like w rows: its ridge is divided by w.
 
     Parameters
     ----------
@@ -121,17 +117,12 @@ def solve_kernel(
     left_out : array of shape (n, labels)
         Each row's decision value if it is left out.
     """
-    system, ridges = kernel.copy(), ridge / targets.weight
-    system[np.diag_indices_from(system)] += ridges
+    system = kernel.copy()
+    system[np.diag_indices_from(system)] += ridge / targets.weight
     factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
-    values = targets.values
-    dual: FloatArray = cho_solve(factor, values, check_finite=False)
-    if targets.unknown is not None:
-        for _ in range(ROUNDS_OF_FILLING):
-            values = np.where(targets.unknown, values - ridges[:, None] * dual, values)
-            dual = cho_solve(factor, values, check_finite=False)
+    dual: FloatArray = cho_solve(factor, targets.values, check_finite=False)
     inverse, _ = dpotri(factor[0], lower=True, overwrite_c=True)
-    return dual, values - dual / np.diag(inverse)[:, None]
+    return dual, targets.values - dual / np.diag(inverse)[:, None]
 
 
 def _best_setting(

@@ -19,7 +19,7 @@ __all__ = ["LinearLabels"]
 CERTAIN = 10.0
 """The log-odds of a label that all rows have."""
 SMALLEST_COEFFICIENT = 0.1
-"""Smaller coefficients count as 0, as most are. That changes no answer, and models are small."""
+"""Smaller coefficients count as 0, as most are. That changes answers little and models much."""
 CHUNK_ENTRIES = 8_000_000
 
 

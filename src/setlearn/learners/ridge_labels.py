@@ -11,12 +11,7 @@ from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.lapack import dpotri
 
-from setlearn.learners.kernel_choice import (
-    ROUNDS_OF_FILLING,
-    CentredTargets,
-    KernelChoice,
-    solve_kernel,
-)
+from setlearn.learners.kernel_choice import CentredTargets, KernelChoice, solve_kernel
 from setlearn.learners.platt import Platt, cross_fitted
 from setlearn.learners.similarity import Similarity, unit_rows
 from setlearn.nodes import BoolArray, FloatArray, IntArray
@@ -144,8 +139,6 @@ class PrimalRidge(RidgeLabels):
             product += features.T @ (weight[rows, None] * values[rows])
         factor, _ = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
         self.coefficients_ = cho_solve((factor, True), product, check_finite=False)
-        if targets.unknown is not None:
-            values = self._fill(X, factor, targets)
         inverse, _ = dpotri(factor, lower=True, overwrite_c=True)
         inverse = np.tril(inverse) + np.tril(inverse, -1).T
         left_out = np.empty(values.shape)
@@ -156,19 +149,6 @@ class PrimalRidge(RidgeLabels):
             fitted = features @ self.coefficients_
             left_out[rows] = values[rows] - (values[rows] - fitted) / rest
         return left_out
-
-    def _fill(self, X: Any, factor: FloatArray, targets: CentredTargets) -> FloatArray:
-        """Replace unknown targets by fitted values, and fit again, until they hardly change."""
-        values, unknown = targets.values.copy(), targets.unknown
-        assert unknown is not None
-        for _ in range(ROUNDS_OF_FILLING):
-            product = np.zeros(self.coefficients_.shape)
-            for rows in _chunks(len(values), len(product)):
-                features = self._features(X[rows])
-                values[rows] = np.where(unknown[rows], features @ self.coefficients_, values[rows])
-                product += features.T @ (targets.weight[rows, None] * values[rows])
-            self.coefficients_ = cho_solve((factor, True), product, check_finite=False)
-        return values
 
     def _products(self, features: Any, weight: FloatArray) -> FloatArray:
         """The weighted sum over rows of the products of all pairs of features."""

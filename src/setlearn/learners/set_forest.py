@@ -132,7 +132,8 @@ class SetForest:
         self.trees_: Trees = PackedTrees.join(trees)
         set_number = self._number_sets(Y, weight)
         weights = np.broadcast_to(weight, Y.shape)
-        self.frequency_: FloatArray = (weights * Y).sum(axis=0) / weights.sum(axis=0)
+        total = np.maximum(weights.sum(axis=0), np.finfo(float).tiny)
+        self.frequency_: FloatArray = (weights * Y).sum(axis=0) / total
         leaves = self.trees_.leaves(rows)
         row, tree_number = np.nonzero(in_tree)
         counts = sparse.csr_array(

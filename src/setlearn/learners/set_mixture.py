@@ -105,8 +105,9 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         None for sparse inputs.
     forest_ : SetForest or None
         None for sparse inputs.
+    frequencies_ : array of shape (labels,)
     pool_ : LogOddsPool or None
-        The weights of the three models; None for sparse inputs.
+        The weights of the three models and of the frequencies; None for sparse inputs.
 
     Examples
     --------
@@ -185,7 +186,10 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
                 of_forest, of_sets = forest.fit_held_out(X, likely, weight, rows)
                 answers.append(of_forest)
         self.smooth_, self.linear_, self.forest_ = smooth, linear, forest
-        self.pool_ = _fitted_pool(answers, Y[rows], weight[rows]) if len(answers) > 1 else None
+        self.frequencies_ = _frequencies(Y, weight)
+        self.pool_ = None
+        if len(answers) > 1:
+            self.pool_ = _fitted_pool(self._with_frequencies(answers), Y[rows], weight[rows])
         mixed = self._mixed(answers)
         if of_sets is not None and not self.plain_:
             examples = self._examples(of_sets, answers[-1], mixed)
@@ -293,14 +297,21 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         """One answer from those of all models."""
         mixed = answers[0]
         if len(answers) > 1:
-            # Models that were saved before 0.2 have no weights, and take the plain mean.
-            pool = self.pool_ or LogOddsPool(len(answers))
+            pool = self.pool_
+            if pool is None:  # saved before there were weights
+                pool = LogOddsPool(len(answers))
+            else:
+                answers = self._with_frequencies(answers)
             pooled = pool.pooled(np.stack([answer.ravel() for answer in answers]))
             mixed = pooled.reshape(mixed.shape)
         mixed = np.clip(mixed, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
         if self.plain_:
             mixed /= mixed.sum(axis=1, keepdims=True)
         return mixed
+
+    def _with_frequencies(self, answers: list[FloatArray]) -> list[FloatArray]:
+        """The frequencies of labels as one more answer, for rows that no model knows much about."""
+        return [*answers, np.broadcast_to(self.frequencies_, answers[0].shape)]
 
     def _examples(
         self, of_sets: sparse.csr_array, of_forest: FloatArray, mixed: FloatArray
@@ -311,7 +322,7 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         labels that occur together share their evidence, which would count once for each of them.
         """
         assert self.forest_ is not None
-        share = EVIDENCE if self.pool_ is not None else 1.0  # 1: as saved before 0.2
+        share = 1.0 if self.pool_ is None else EVIDENCE  # 1: saved before there were weights
         divided = expit(share * logit(of_forest) + (1 - share) * logit(mixed))
         return self.forest_.examples(of_sets, divided)
 
@@ -327,6 +338,13 @@ def _held_out_rows(shape: tuple[int, ...], largest_share: float) -> IntArray:
     most = min(MOST_HELD_OUT, max(LEAST_HELD_OUT, MOST_HELD_OUT_SCORES // n_labels))
     n_held_out = min(most, max(1, int(largest_share * n)))
     return np.sort(np.random.RandomState(0).permutation(n)[:n_held_out])
+
+
+def _frequencies(Y: BoolArray, weight: FloatArray) -> FloatArray:
+    """How often each label is right, (labels,), strictly between 0 and 1."""
+    weights = np.broadcast_to(weight / weight[weight > 0].mean(), Y.shape)
+    frequencies: FloatArray = ((weights * Y).sum(axis=0) + 0.5) / (weights.sum(axis=0) + 1)
+    return frequencies
 
 
 def _with_guesses(

@@ -256,7 +256,9 @@ def _counts(x: FloatArray, quantiles: FloatArray) -> tuple[IntArray, IntArray]:
 
 def unit_rows(X: Any) -> sparse.csr_array:
     """Sparse rows scaled to length 1."""
-    unit: sparse.csr_array = normalize(sparse.csr_array(X).astype(np.float64))
+    # Divided by their largest entry first, whose square might be too large or too small.
+    rows = normalize(sparse.csr_array(X).astype(np.float64), norm="max")
+    unit: sparse.csr_array = normalize(rows)
     return unit
 
 

@@ -91,7 +91,12 @@ ADDED: Mapping[str, Mapping[str, Any]] = {
         "n_unknown_": 0,
     },
     "setlearn.learners.set_forest:SetForest": {"known_": None},
-    "setlearn.learners.set_mixture:SetMixture": {"linear_": None, "medians_": None, "pool_": None},
+    "setlearn.learners.set_mixture:SetMixture": {
+        "frequencies_": None,
+        "linear_": None,
+        "medians_": None,
+        "pool_": None,
+    },
     "setlearn.learners.similarity:CityBlock": {"relevance": None},
     "setlearn.networks.transformer:Transformer": {"match_tokens": False},
     "setlearn.rules.candidate_score:CandidateScore": {"learned": {}},
