@@ -1,4 +1,4 @@
-"""The default learner of SetClassifier: a kernel, a logistic regression and a forest."""
+"""The default learner of SetClassifier: four models of different kinds, and their weights."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from setlearn.learners.boosted_labels import BoostedLabels
 from setlearn.learners.linear_labels import LinearLabels
 from setlearn.learners.log_odds_pool import LogOddsPool
 from setlearn.learners.logistic_labels import LogisticLabels
@@ -73,7 +74,7 @@ def _may_give_examples(mixture: SetMixture) -> bool:
 
 @savable()
 class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklearn has no types
-    """A smooth model, a logistic regression and a forest, weighted by how good they are.
+    """A smooth model, a logistic regression, boosted trees and a forest, weighted by their merit.
 
     Their log-odds are added with weights that are learned from rows that none of them has seen.
     So a model that does not suit the data does little harm.
@@ -81,9 +82,10 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     The smooth model is kernel ridge regression: on city-block distances for dense inputs, on
     cosines for sparse ones. Features that trees find more important count more in the distances, if
     that is better. For more than 5000 dense rows, each row is compared with 2000 of them only. For
-    more than 5000 sparse rows with more than 5000 features it is logistic regression. The forest
-    consists of extra trees. Sparse inputs get the smooth model alone: for texts it is linear
-    itself, and trees are slow on them and do not help.
+    more than 5000 sparse rows with more than 5000 features it is logistic regression. Boosted trees
+    suit rules such as "this is large and that is small". The forest consists of extra trees, and
+    also knows which labels occur together. Sparse inputs get the smooth model alone: for texts it
+    is linear itself, and trees are slow on them and do not help.
 
     Inputs need not be scaled. Dense inputs may have gaps (NaN): trees learn where they go, and the
     other models read the median of the feature instead. An indicator y may have gaps too: such an
@@ -103,11 +105,13 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     smooth_ : KernelLabels, LandmarkLabels, SparseRidgeLabels or LinearLabels
     linear_ : LogisticLabels or None
         None for sparse inputs.
+    boosted_ : BoostedLabels or None
+        None for sparse inputs.
     forest_ : SetForest or None
         None for sparse inputs.
     frequencies_ : array of shape (labels,)
     pool_ : LogOddsPool or None
-        The weights of the three models and of the frequencies; None for sparse inputs.
+        The weights of the models and of the frequencies; None for sparse inputs.
 
     Examples
     --------
@@ -155,8 +159,9 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
 
         This takes no longer than ``fit``, which needs these answers for the weights of the models.
         Ridge regression knows its decision for a row that is left out, and every row is new to a
-        quarter of the trees. Logistic regression is fitted on the training parts of five folds
-        too; for sparse inputs, it is fitted a second time, without a fifth of the rows.
+        quarter of the trees of the forest. Logistic regression and boosted trees are fitted on the
+        training parts of folds too; for sparse inputs, logistic regression is fitted a second
+        time, without a fifth of the rows.
 
         Parameters
         ----------
@@ -172,20 +177,23 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
             for fewer.
         """
         X, Y, weight, counted = self._read(X, y, sample_weight)
-        smooth, linear, forest = self._new_models(X)
+        smooth, linear, boosted, forest = models = self._new_models(X)
         rows = _held_out_rows(Y.shape, smooth.largest_held_out_share)
         whole, answers, of_sets, examples = self._without_gaps(X), [], None, None
-        with progress("fitting", sum(m is not None for m in (smooth, linear, forest))) as advance:
+        with progress("fitting", sum(model is not None for model in models)) as advance:
             answers.append(smooth.fit_held_out(whole, Y, weight, rows))
             advance()
             if linear is not None:
                 answers.append(linear.fit_held_out(whole, Y, weight, rows))
                 advance()
+            if boosted is not None:
+                answers.append(boosted.fit_held_out(X, Y, weight, rows))
+                advance()
             if forest is not None:
                 likely = _with_guesses(Y, weight, lambda: smooth.predict_proba(whole))
                 of_forest, of_sets = forest.fit_held_out(X, likely, weight, rows)
                 answers.append(of_forest)
-        self.smooth_, self.linear_, self.forest_ = smooth, linear, forest
+        self.smooth_, self.linear_, self.boosted_, self.forest_ = models
         self.frequencies_ = _frequencies(Y, weight)
         self.pool_ = None
         if len(answers) > 1:
@@ -257,17 +265,20 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         self.medians_ = _medians(X)
         return X, Y, weight, counted
 
-    def _new_models(self, X: Any) -> tuple[Any, LogisticLabels | None, SetForest | None]:
+    def _new_models(
+        self, X: Any
+    ) -> tuple[Any, LogisticLabels | None, BoostedLabels | None, SetForest | None]:
         """The smooth model that suits the size of X, and the others if X is dense."""
         n, n_features = X.shape
         if not sparse.issparse(X):
             rng = check_random_state(self.random_state)
             smooth = KernelLabels() if n <= LARGEST_SYSTEM else LandmarkLabels()
             n_trees = _usual_trees(n) if self.n_trees is None else self.n_trees
-            return smooth, LogisticLabels(), SetForest(n_trees, int(rng.randint(2**31 - 1)))
+            seed = int(rng.randint(2**31 - 1))
+            return smooth, LogisticLabels(), BoostedLabels(seed), SetForest(n_trees, seed)
         if n_features < n and n_features <= LARGEST_SYSTEM:
-            return SparseRidgeLabels(), None, None
-        return (KernelLabels() if n <= LARGEST_SYSTEM else LinearLabels()), None, None
+            return SparseRidgeLabels(), None, None, None
+        return (KernelLabels() if n <= LARGEST_SYSTEM else LinearLabels()), None, None, None
 
     def _read_targets(self, y: Any) -> BoolArray:
         check_classification_targets(y)
@@ -288,10 +299,10 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         return X.toarray() if is_sparse and fitted_on_dense else X
 
     def _answers(self, X: Any) -> list[FloatArray]:
-        """The probabilities of the smooth and the linear model."""
+        """The probabilities of all models but the forest."""
         whole = self._without_gaps(X)
-        models = (self.smooth_, self.linear_)
-        return [model.predict_proba(whole) for model in models if model is not None]
+        models = ((self.smooth_, whole), (self.linear_, whole), (self.boosted_, X))
+        return [model.predict_proba(rows) for model, rows in models if model is not None]
 
     def _mixed(self, answers: list[FloatArray]) -> FloatArray:
         """One answer from those of all models."""

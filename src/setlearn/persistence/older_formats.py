@@ -92,6 +92,7 @@ ADDED: Mapping[str, Mapping[str, Any]] = {
     },
     "setlearn.learners.set_forest:SetForest": {"known_": None},
     "setlearn.learners.set_mixture:SetMixture": {
+        "boosted_": None,
         "frequencies_": None,
         "linear_": None,
         "medians_": None,

@@ -1,0 +1,169 @@
+"""Gradient boosting for all labels at once: small trees that correct each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit, logit
+from sklearn.tree import DecisionTreeRegressor
+
+from setlearn.learners.log_loss import log_loss
+from setlearn.learners.packed_trees import PackedTrees
+from setlearn.nodes import BoolArray, FloatArray, IntArray
+from setlearn.progress import progress
+from setlearn.savable import savable
+
+__all__ = ["BoostedLabels"]
+
+FOLDS = 3
+BLOCK, MOST_BLOCKS = 50, 6
+"""Trees are added a block at a time, as long as the loss of held-out rows falls."""
+LEARNING_RATE = 0.15
+DEPTH, LEAST_IN_LEAF = 4, 5
+ROW_SHARE, MOST_ROWS = 0.75, 2000
+"""Each tree is grown on a part of the rows; all rows count for what its leaves say."""
+FEATURE_SHARE, MOST_FEATURES = 1 / 3, 100
+"""How many features each split chooses from."""
+LABELS_PER_TREE = 8
+"""With more labels, each tree is grown for some of them, and its leaves still answer for all."""
+STIFFNESS = 1.0
+"""Added to the curvature of the loss in a leaf: little evidence makes a small step."""
+LARGEST_STEP = 4.0
+
+
+@savable(parts={"trees_": (PackedTrees,)})
+class BoostedLabels:
+    """P(label | x) by boosted trees, each of which serves all labels.
+
+    A tree is grown on the errors of those before it. What its leaves say about each label is a step
+    of Newton's method on the log loss. The number of trees is chosen on held-out rows.
+
+    Parameters
+    ----------
+    random_state : int
+    """
+
+    def __init__(self, random_state: int) -> None:
+        self.random_state = random_state
+
+    def fit_held_out(self, X: Any, Y: BoolArray, weight: FloatArray, rows: IntArray) -> FloatArray:
+        """Fit, and answer for training rows by trees that have not seen them.
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            It may have gaps (NaN).
+        Y : array of bool of shape (n, labels)
+        weight : array of shape (n, 1) or (n, labels)
+            0 for entries that are unknown.
+        rows : array of int
+            The training rows to answer for.
+
+        Returns
+        -------
+        array of shape (rows, labels)
+        """
+        X = np.ascontiguousarray(X, dtype=np.float32)
+        fold = np.random.RandomState(0).permutation(len(Y)) % FOLDS
+        logits, best = np.empty(Y.shape), None
+        with progress("boosting", MOST_BLOCKS + 1) as advance:
+            parts = [(fold == k, self._boosting(X, Y, weight, fold != k)) for k in range(FOLDS)]
+            for n_blocks in range(1, MOST_BLOCKS + 1):
+                for held, boosting in parts:
+                    boosting.add_trees(BLOCK)
+                    logits[held] = boosting.logits_of(X[held])
+                probabilities = expit(logits)
+                loss = log_loss(probabilities, Y, weight)
+                if best is not None and loss >= best[0]:
+                    break
+                best = loss, n_blocks, probabilities
+                advance()
+            assert best is not None
+            _, n_blocks, held_out = best
+            whole = self._boosting(X, Y, weight, np.ones(len(Y), dtype=bool))
+            whole.add_trees(n_blocks * BLOCK)
+        self.start_, self.trees_, self.values_ = whole.start, whole.packed(), whole.values()
+        return held_out[rows]
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The probability of each label, (n, labels)."""
+        rows = np.ascontiguousarray(X, dtype=np.float32)
+        probabilities: FloatArray = expit(_sums(self.trees_, self.values_, rows) + self.start_)
+        return probabilities
+
+    def _boosting(
+        self, X: FloatArray, Y: BoolArray, weight: FloatArray, used: BoolArray
+    ) -> Boosting:
+        if not used.any():  # of one row, a fold is the whole
+            used = ~used
+        rng = np.random.RandomState(self.random_state)
+        return Boosting(X[used], Y[used], np.broadcast_to(weight, Y.shape)[used], rng)
+
+
+class Boosting:
+    """Trees that are being added, and the log-odds (n, labels) of the rows that they learn from."""
+
+    def __init__(
+        self, X: FloatArray, Y: BoolArray, weight: FloatArray, rng: np.random.RandomState
+    ) -> None:
+        self.X, self.Y, self.weight, self.rng = X, Y, weight, rng
+        share = ((weight * Y).sum(axis=0) + 0.5) / (weight.sum(axis=0) + 1)
+        self.start: FloatArray = logit(share)
+        self.logits = np.tile(self.start, (len(Y), 1))
+        self.trees: list[PackedTrees] = []
+        self.steps: list[FloatArray] = []  # (nodes of the tree, labels)
+
+    def add_trees(self, n_trees: int) -> None:
+        """Add trees, each grown on the errors that are left."""
+        for _ in range(n_trees):
+            probabilities = expit(self.logits)
+            errors = self.weight * (self.Y - probabilities)
+            curvature = self.weight * probabilities * (1 - probabilities)
+            tree = self._grown(errors)
+            leaf = tree.leaves(self.X)[:, 0]
+            members = sparse.csr_array(
+                (np.ones(len(leaf)), (leaf, np.arange(len(leaf)))), shape=(tree.n_nodes, len(leaf))
+            )
+            steps = (members @ errors) / (members @ curvature + STIFFNESS)
+            steps = LEARNING_RATE * np.clip(steps, -LARGEST_STEP, LARGEST_STEP)
+            self.logits += steps[leaf]
+            self.trees.append(tree)
+            self.steps.append(steps.astype(np.float32))
+
+    def _grown(self, errors: FloatArray) -> PackedTrees:
+        (n, n_labels), n_features = errors.shape, self.X.shape[1]
+        rows = self.rng.permutation(n)[: max(1, min(MOST_ROWS, round(ROW_SHARE * n)))]
+        labels = self.rng.permutation(n_labels)[:LABELS_PER_TREE]
+        tree = DecisionTreeRegressor(
+            max_depth=DEPTH,
+            min_samples_leaf=LEAST_IN_LEAF,
+            max_features=max(1, min(MOST_FEATURES, round(FEATURE_SHARE * n_features))),
+            random_state=self.rng.randint(2**31 - 1),
+        )
+        return PackedTrees.of(tree.fit(self.X[rows], errors[np.ix_(rows, labels)]).tree_)
+
+    def packed(self) -> PackedTrees:
+        """All trees together."""
+        return PackedTrees.join(self.trees)
+
+    def values(self) -> FloatArray:
+        """What each node of all trees adds to the log-odds, (nodes, labels)."""
+        return np.concatenate(self.steps)
+
+    def logits_of(self, rows: FloatArray) -> FloatArray:
+        """The log-odds of other rows, (n, labels)."""
+        return _sums(self.packed(), self.values(), rows) + self.start
+
+
+def _sums(trees: PackedTrees, values: FloatArray, rows: FloatArray) -> FloatArray:
+    """The sum of the values (nodes, labels) of the leaves that each row falls into."""
+    leaves = trees.leaves(rows)  # (n, trees)
+    n, n_trees = leaves.shape
+    at = sparse.csr_array(
+        (np.ones(leaves.size), leaves.ravel(), np.arange(n + 1) * n_trees),
+        shape=(n, trees.n_nodes),
+    )
+    sums: FloatArray = at @ values
+    return sums
