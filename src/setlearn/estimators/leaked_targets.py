@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from setlearn.errors import SetlearnWarning, warn_user
-from setlearn.estimators.label_space import SEPARATORS, LabelSpace
+from setlearn.estimators.label_space import LabelSpace
 from setlearn.features.columns import join_names
 from setlearn.missing_values import is_missing
 from setlearn.scorers.label_targets import LabelTargets
+from setlearn.set_reading import SEPARATORS
 
 __all__ = ["warn_of_leaked_targets"]
 
