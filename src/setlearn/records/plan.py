@@ -193,7 +193,12 @@ def plan_records(
     rows = _training_rows(records)
     targets, notes = guess_targets(rows, target, separator=separator, task=task)
     columns = guess_columns(
-        rows, target_columns=targets.columns, given=kinds, inputs=inputs, declared=declared
+        rows,
+        target_columns=targets.columns,
+        given=kinds,
+        inputs=inputs,
+        declared=declared,
+        ignore_codes=targets.task == "labels",
     )
     if not read_columns(columns):
         ignored = "; ".join(column_notes(columns)) or "the target is the only column"
