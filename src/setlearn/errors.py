@@ -54,6 +54,9 @@ class SetlearnError(Exception):
         The parameters that the message advises to set, with the advised value of each; None where
         the user has to choose one, False where it should be left out. The command line names its
         own options for them.
+    without_values : str, optional
+        What is wrong, without the place and without any value of the data, for the answers of a
+        server.
 
     Examples
     --------
@@ -65,9 +68,16 @@ class SetlearnError(Exception):
     {'target': None}
     """
 
-    def __init__(self, message: str, *, advice: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        advice: Mapping[str, Any] | None = None,
+        without_values: str | None = None,
+    ) -> None:
         super().__init__(message)
         self.advice = dict(advice or {})
+        self.without_values = without_values
 
 
 class DataError(SetlearnError, ValueError):
