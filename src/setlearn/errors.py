@@ -18,7 +18,7 @@ says what is wrong, which value was received, and what to do. All warnings are a
 import sys
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
 from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
@@ -26,6 +26,7 @@ from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
 __all__ = [
     "ConvergenceWarning",
     "DataError",
+    "DateRangeWarning",
     "InterruptedFitWarning",
     "KindError",
     "ModelError",
@@ -37,6 +38,7 @@ __all__ = [
     "UnknownLabelWarning",
     "UnseenCategoryWarning",
     "UnseenTokenWarning",
+    "UnseenValueWarning",
     "UntrustedModelError",
     "warn_user",
 ]
@@ -52,6 +54,9 @@ class SetlearnError(Exception):
         The parameters that the message advises to set, with the advised value of each; None where
         the user has to choose one, False where it should be left out. The command line names its
         own options for them.
+    without_values : str, optional
+        What is wrong, without the place and without any value of the data, for the answers of a
+        server.
 
     Examples
     --------
@@ -63,9 +68,16 @@ class SetlearnError(Exception):
     {'target': None}
     """
 
-    def __init__(self, message: str, *, advice: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        advice: Mapping[str, Any] | None = None,
+        without_values: str | None = None,
+    ) -> None:
         super().__init__(message)
         self.advice = dict(advice or {})
+        self.without_values = without_values
 
 
 class DataError(SetlearnError, ValueError):
@@ -148,8 +160,8 @@ class UnknownLabelWarning(SetlearnWarning):
     """Labels not seen in training were ignored, because of ``unknown="ignore"``."""
 
 
-class UnseenCategoryWarning(SetlearnWarning):
-    """Some rows of a table have categories that training has not seen.
+class UnseenValueWarning(SetlearnWarning):
+    """Some rows of a table have values that training has not seen; the base of two warnings.
 
     Parameters
     ----------
@@ -159,12 +171,16 @@ class UnseenCategoryWarning(SetlearnWarning):
         The different values of each column that has some, by first occurrence.
     """
 
+    problem: ClassVar[str]
+    """What these rows have, after "3 rows with"."""
+    effect: ClassVar[str]
+    """What becomes of the values, and what to do."""
+
     def __init__(self, samples: Sequence[int], values: Mapping[str, Sequence[str]]) -> None:
         columns = (f"{name} ({_some(new_values)})" for name, new_values in values.items())
         super().__init__(
-            f"{len(samples)} row{'' if len(samples) == 1 else 's'} with categories never seen in "
-            f"training: {', '.join(columns)}; they have no features, as if the value were missing. "
-            "Add rows with such values to the training data, or correct their spelling"
+            f"{len(samples)} row{'' if len(samples) == 1 else 's'} with {self.problem}: "
+            f"{', '.join(columns)}; {self.effect}"
         )
         self.samples = tuple(samples)
         self.values = {name: tuple(new_values) for name, new_values in values.items()}
@@ -175,11 +191,12 @@ class UnseenCategoryWarning(SetlearnWarning):
 
         Parameters
         ----------
-        parts : sequence of UnseenCategoryWarning
+        parts : sequence of UnseenValueWarning
+            All of this class.
 
         Returns
         -------
-        UnseenCategoryWarning
+        UnseenValueWarning
         """
         values: dict[str, dict[str, None]] = {}
         for part in parts:
@@ -187,6 +204,26 @@ class UnseenCategoryWarning(SetlearnWarning):
                 values.setdefault(name, {}).update(dict.fromkeys(new_values))
         samples = [sample for part in parts for sample in part.samples]
         return cls(samples, {name: list(every) for name, every in values.items()})
+
+
+class UnseenCategoryWarning(UnseenValueWarning):
+    """Some rows of a table have categories that training has not seen."""
+
+    problem = "categories never seen in training"
+    effect = (
+        "they have no features, as if the value were missing. Add rows with such values to the "
+        "training data, or correct their spelling"
+    )
+
+
+class DateRangeWarning(UnseenValueWarning):
+    """Some rows of a table have dates far outside of the range of the training data."""
+
+    problem = "dates far outside of the range of training"
+    effect = (
+        "they are read as the nearest time in that range, in their own season, weekday and hour. "
+        "Correct them, or add rows with such dates to the training data"
+    )
 
 
 def _some(values: Sequence[str]) -> str:

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from setlearn.errors import DataError, KindError
-from setlearn.missing_values import missing_entries
+from setlearn.missing_values import is_missing, missing_entries
 from setlearn.nodes import BoolArray
 
 __all__ = [
+    "SEPARATORS",
     "LabelSets",
     "Samples",
     "are_indicator_rows",
@@ -26,7 +27,11 @@ __all__ = [
     "read_set",
     "read_sets_of_sequences",
     "sample_name",
+    "splitting",
 ]
+
+SEPARATORS = (";", "|", ",")
+"""What people put between the labels of a sample."""
 
 Samples: TypeAlias = Iterable[Collection[Any]] | NDArray[Any] | sparse.sparray | sparse.spmatrix
 """One set of labels per sample, or an indicator matrix (samples, labels)."""
@@ -300,6 +305,28 @@ def sample_name(index: int, name: str) -> str:
     return f"sample {index} of {name}"
 
 
+def splitting(separator: str) -> str:
+    """Python code for messages that makes a set of a text with several labels.
+
+    Parameters
+    ----------
+    separator : str
+        What stands between the labels.
+
+    Returns
+    -------
+    str
+        It strips blanks and drops empty labels.
+
+    Examples
+    --------
+    >>> text = "eco, gift,"
+    >>> sorted(eval(splitting(",")))
+    ['eco', 'gift']
+    """
+    return f"{{part.strip() for part in text.split({separator!r}) if part.strip()}}"
+
+
 def indicator_of_sets(sets: LabelSets, labels: Sequence[Hashable]) -> sparse.csr_array:
     """Turn sets of labels into an indicator matrix.
 
@@ -390,8 +417,13 @@ def _read_dense(array: NDArray[Any], name: str) -> sparse.csr_array:
 
 def _check_sample(sample: object, where: str) -> None:
     if isinstance(sample, str | bytes):
+        problem = f"{where} is {_describe(sample)}; write {{{sample!r}}} for a set of one element"
+        if isinstance(sample, str) and (found := [s for s in SEPARATORS if s in sample]):
+            problem += f", or, if it is several labels, split each text: {splitting(found[0])}"
+        raise KindError(problem)
+    if is_missing(sample):
         raise KindError(
-            f"{where} is {_describe(sample)}; write {{{sample!r}}} for a set of one element"
+            f"{where} is {_describe(sample)}, not a set; write set() for no labels or sequences"
         )
     if not isinstance(sample, Set | list | tuple) and np.ndim(sample) != 1:  # type: ignore[arg-type]  # any object
         raise KindError(

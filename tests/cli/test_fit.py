@@ -45,6 +45,19 @@ def test_the_target_is_known_by_its_name(photos, tmp_path):
     assert ended.document["validation"] is None
 
 
+@pytest.mark.parametrize("write", [write_csv, write_jsonl])
+def test_columns_with_the_targets_are_noticed(write, tmp_path):
+    rows = [
+        {**row, "copy": row["tags"], "sea": int("sea" in row["tags"])} for row in tagged_texts(60)
+    ]
+    data = write(tmp_path / "data", rows).rename(tmp_path / f"data.{write.__name__[6:]}")
+    ask = (data, "--target", "tags", *LOGISTIC, "-o", tmp_path / "model")
+    told = fitted(*ask).err
+    assert "warning: the inputs have 2 columns with the targets themselves: 'copy', 'sea'; " in told
+    assert "(--kind " in told
+    assert "warning" not in fitted(*ask, "--kind", "copy=ignored", "--kind", "sea=ignored").err
+
+
 def test_guesses_are_overruled(photos, tmp_path):
     asked = ("--separator", "", "--text", "chars", "--rule", "top-k:k=1", "--kind", "text=text")
     ended = fitted(photos, *LOGISTIC, *asked, "-o", tmp_path / "model")

@@ -3,11 +3,13 @@
 import json
 import re
 
+import pandas as pd
 import pytest
 
 import setlearn
-from setlearn import SequenceSetGenerator
+from setlearn import SequenceSetGenerator, SetClassifier
 from setlearn.metrics import set_report
+from setlearn.rules import TopK
 from setlearn.scorers import AnalogyScorer
 from tests.cli.files import WORDS, tagged_texts, write_csv, write_jsonl
 from tests.cli.running import run
@@ -26,7 +28,11 @@ class TestEvaluate:
         ended = run("evaluate", tagger, judged)
         assert ended.code == 0
         parts = ("mean F1", "exact match", "each label", "macro mean", "sizes of sets")
-        for part in (*parts, "worst answers", "never seen in training, so never predicted: dragon"):
+        for part in (
+            *parts,
+            "worst answers",
+            "never seen in training, so never predicted: 'dragon'",
+        ):
             assert part in ended.out
         assert "judged.jsonl, line 6: " in ended.out
 
@@ -38,6 +44,24 @@ class TestEvaluate:
         [worst] = document["worst"]
         assert worst["place"] == "judged.jsonl, line 6"
         assert "dragon" in worst["missed"]
+
+    @pytest.mark.parametrize("separator", [", ", ";", "|", " "])
+    def test_a_model_from_python_knows_its_labels_in_joined_texts(self, tmp_path, separator):
+        rows = tagged_texts(60)
+        table = pd.DataFrame({"text": [row["text"] for row in rows], "size": range(7, 67)})
+        model = SetClassifier(rule=TopK(2), random_state=0).fit(table, [r["tags"] for r in rows])
+        setlearn.save(model, tmp_path / "model")
+        lists = table.assign(tags=[row["tags"] for row in rows]).to_dict("records")
+        joined = [{**row, "tags": separator.join(row["tags"])} for row in lists]
+        expected, got = (
+            run("evaluate", tmp_path / "model", write(data, some), "--json").document
+            for write, data, some in [
+                (write_jsonl, tmp_path / "lists.jsonl", lists),
+                (write_csv, tmp_path / "joined.csv", joined),
+            ]
+        )
+        assert got["report"] == expected["report"]
+        assert got["never_seen_in_training"] == []
 
     def test_another_column(self, tagger, tmp_path):
         rows = [{"text": row["text"], "truth": row["tags"]} for row in tagged_texts(5)]

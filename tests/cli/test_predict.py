@@ -156,6 +156,15 @@ def test_to_a_file(tagger, photos, tmp_path, name):
     assert answers == [answer["prediction"] for answer in run("predict", tagger, photos).answers]
 
 
+@pytest.mark.parametrize("suffix", ["xlsx", "XLS", "ods", "feather", "h5", "pkl", "xlsx.gz"])
+def test_a_format_of_other_programs(tagger, photos, tmp_path, suffix):
+    out = tmp_path / f"answers.{suffix}"
+    ended = run("predict", tagger, photos, "--out", out)
+    assert ended.code == 2
+    assert "is another format; write one of jsonl, csv, tsv" in ended.err
+    assert not out.exists()
+
+
 @pytest.mark.parametrize("name", ["json", "parquet"])
 def test_a_format_that_can_only_be_read(tagger, photos, tmp_path, name):
     ended = run("predict", tagger, photos, "--out", tmp_path / f"answers.{name}")

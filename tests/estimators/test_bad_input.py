@@ -128,6 +128,16 @@ BAD_Y = {
     ),
     "classes with nan": ([NAN, 1.0] * 10, DataError, "y contains NaN.*leave those samples out"),
     "continuous classes": (X[:, 0], DataError, "Unknown label type: continuous"),
+    "strings and nan": (
+        ["a", NAN] * 10,
+        KindError,
+        r"nan in sample 1; .* write set\(\) for no lab",
+    ),
+    "lists and nan": (
+        [["a"], NAN] * 10,
+        KindError,
+        r"sample 1 of Y is .* write set\(\) for no lab",
+    ),
     "strings and numbers": (["a", 1] * 10, KindError, "y mixes strings.*'a' and 1; pass classes"),
     "scores": (X, DataError, "only 0 and 1, but Y holds 0.*; threshold scores first, or pass sets"),
     "counts": (2 * Y, DataError, "only 0 and 1, but Y holds 2; threshold"),

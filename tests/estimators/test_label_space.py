@@ -119,6 +119,15 @@ def test_labels_that_are_joined_to_texts_are_asked_about(separator):
         LabelSpace.read([*y, *names] * 3)
 
 
+def test_the_advice_on_joined_labels_gives_the_labels():
+    y = ["eco, gift", "gift", "eco", "", "gift, eco,", "eco,gift"]
+    with pytest.raises(DataError) as caught:
+        LabelSpace.read(y)
+    advice = str(caught.value).split("such as ")[-1].split(", or, if")[0]
+    both = {"eco", "gift"}
+    assert eval(advice, {"y": y}) == [both, {"gift"}, {"eco"}, set(), both, both]
+
+
 @pytest.mark.parametrize(
     "y",
     [

@@ -1,5 +1,6 @@
 """Kinds of columns: guessed from values, said, and overruled."""
 
+import uuid
 from decimal import Decimal
 
 import numpy as np
@@ -167,3 +168,56 @@ def test_a_large_table_is_looked_at_here_and_there():
     assert guess_columns(late)[0].kind == "category"
     counting = rows_of(x=list(range(12_000)))
     assert guess_columns(counting)[0].remark == "numbers the rows"
+
+
+SIZES = [k % 7 for k in range(20)]
+SKUS = [f"SKU-{10000 + 3 * k}" for k in range(20)]
+
+
+@pytest.mark.parametrize(
+    "codes",
+    [
+        SKUS,
+        [*SKUS, None],
+        [str(uuid.UUID(int=k * 2**100 + 10**30)) for k in range(20)],
+        [f"https://shop.example/items/{k}" for k in range(20)],
+    ],
+    ids=["sku", "a gap", "uuid", "url"],
+)
+def test_a_different_code_in_each_row_is_an_id(codes):
+    rows = rows_of(code=codes, size=[*SIZES, 9][: len(codes)])
+    column, _ = guess_columns(rows)
+    assert column.note == "code: ignored (a different code in each row)"
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([*SKUS[:19], SKUS[0]], "text"),
+        ([*SKUS[:19], "none"], "text"),
+        ([*SKUS[:19], "SKU 3"], "text"),
+        (SKUS[:19], "text"),
+        ([f"{k},50" for k in range(20)], "text"),
+        ([f"{k + 10}.12.2024" for k in range(20)], "text"),
+        ([f"2024-01-{k + 10}" for k in range(20)], "date"),
+        ([f"{k}e3" for k in range(20)], "number"),
+    ],
+    ids=["repeated", "no digit", "two words", "few", "prices", "dates", "ISO dates", "numbers"],
+)
+def test_other_values_are_no_ids(values, kind):
+    column, _ = guess_columns(rows_of(c=values, size=SIZES[: len(values)]))
+    assert column.kind == kind
+
+
+@pytest.mark.parametrize(
+    "asked", [{"given": {"sku": "text"}}, {"inputs": ["sku", "size"]}, {"ignore_codes": False}]
+)
+def test_codes_are_read_on_purpose(asked):
+    sku, _ = guess_columns(rows_of(sku=SKUS, size=SIZES), **asked)
+    assert sku.kind == "text"
+
+
+def test_codes_are_read_if_there_is_nothing_else():
+    assert guess_columns(rows_of(sku=SKUS))[0].kind == "text"
+    columns = guess_columns(rows_of(sku=SKUS, same=["a"] * 20))
+    assert [column.kind for column in columns] == ["text", "ignored"]

@@ -100,7 +100,7 @@ def test_a_value_of_another_kind_is_an_error_with_its_place(column, value, probl
 def test_dates_are_points_in_time_and_on_circles():
     days = [date(2024, 1, 1), datetime(2024, 1, 1), np.datetime64("2024-01-01"), "2024-01-01"]
     days += [datetime(2024, 1, 1, 2, tzinfo=timezone(timedelta(hours=2))), "2024-01-01T00:00:00Z"]
-    features = TableFeatures({"day": "date"}).fit([{"day": day} for day in days])
+    features = TableFeatures({"day": "date"}).fit([{"day": day} for day in [*days, "2024-12-31"]])
     rows = features.transform([{"day": day} for day in days])
     assert np.ptp(rows, axis=0) == pytest.approx(0)
     assert rows[0] == pytest.approx([24, 1, 1, 1, 0, 0, 0])  # a Monday

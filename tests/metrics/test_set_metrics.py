@@ -148,6 +148,13 @@ def test_tables_of_mixed_columns_are_read():
         ([{"a"}, "ab"], [{"a"}, {"b"}], KindError, r"sample 1 of Y_true is the str 'ab'"),
         ([{"a"}], ["ab"], KindError, r"sample 0 of Y_pred is the str 'ab'; write \{'ab'\}"),
         ([{"a"}], np.array(["ab"]), KindError, "sample 0 of Y_pred"),
+        (["a, b"], [{"a"}], KindError, r"if it is several .*text\.split\(','\) if part\.strip"),
+        (
+            [{"a"}, np.nan],
+            [{"a"}] * 2,
+            KindError,
+            r"sample 1 .* nan, .*write set\(\) for no labels",
+        ),
         ([{"a"}], [3], KindError, "sample 0 of Y_pred is the int 3, not a set"),
         ([{"a"}], [{"a": 1}], KindError, "sample 0 of Y_pred is the dict"),
         ([{"a"}], [[["a"]]], KindError, "sample 0 of Y_pred holds .* hashed"),

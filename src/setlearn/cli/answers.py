@@ -21,6 +21,9 @@ __all__ = ["answer_rows", "write_answers"]
 
 BATCH = 1024
 
+OTHER_FORMATS = (".xlsx", ".xls", ".ods", ".feather", ".h5", ".hdf5", ".pkl", ".pickle")
+"""Suffixes of formats that are not written; other programs would not open such a file."""
+
 
 def answer_rows(
     rows: Rows, answer: Callable[[Sequence[Row]], Sequence[Any]], *, skip_bad: bool
@@ -146,8 +149,14 @@ def _answer_one_by_one(
 def _format(out: str) -> str:
     """Return the format by the name of the file; JSONL if it says nothing, as for devices."""
     from setlearn.errors import ParameterError
-    from setlearn.files.formats import format_of_name
+    from setlearn.files.formats import format_of_name, suffix_of, writable_formats
 
+    suffix = suffix_of(Path(out))
+    if suffix in OTHER_FORMATS:
+        raise ParameterError(
+            f"{out} cannot be written, because {suffix} is another format; write one of "
+            f"{writable_formats()}, by the name of the file"
+        )
     try:
         return format_of_name(Path(out)).name
     except ParameterError:

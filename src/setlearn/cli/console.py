@@ -21,7 +21,7 @@ import typer
 from setlearn.cli.options import OutputOptions
 
 if TYPE_CHECKING:
-    from setlearn.errors import UnseenCategoryWarning, UnseenTokenWarning
+    from setlearn.errors import UnseenTokenWarning, UnseenValueWarning
     from setlearn.files import Rows
 
 __all__ = [
@@ -124,20 +124,20 @@ def print_bad_rows(rows: Rows) -> None:
 def print_warnings(options: Sequence[Any]) -> Iterator[None]:
     """Print each different warning of the block once, as one line.
 
-    Sets that were cut off, and inputs with tokens or categories never seen in training, are counted
-    over all batches of a file, and reported at the end.
+    Sets that were cut off, and inputs with tokens, categories or dates unlike those of training,
+    are counted over all batches of a file, and reported at the end.
 
     Parameters
     ----------
     options : sequence of typer's options
         Those of the verb. The line names the ones that follow the advice of a warning.
     """
-    from setlearn.errors import TruncationWarning, UnseenCategoryWarning, UnseenTokenWarning
+    from setlearn.errors import TruncationWarning, UnseenTokenWarning, UnseenValueWarning
 
     printed: set[str] = set()
     cut_off: list[int] = []
     unseen: list[UnseenTokenWarning] = []
-    new_categories: list[UnseenCategoryWarning] = []
+    new_values: dict[type[UnseenValueWarning], list[UnseenValueWarning]] = {}
 
     def print_once(
         message: Warning | str,
@@ -152,8 +152,8 @@ def print_warnings(options: Sequence[Any]) -> Iterator[None]:
             cut_off.extend(message.samples)
         elif isinstance(message, UnseenTokenWarning):
             unseen.append(message)
-        elif isinstance(message, UnseenCategoryWarning):
-            new_categories.append(message)
+        elif isinstance(message, UnseenValueWarning):
+            new_values.setdefault(type(message), []).append(message)
         elif category.__module__.startswith("setlearn") and str(message) not in printed:
             printed.add(str(message))
             print_notes([f"setlearn: warning: {message}{_advised_options(message, options)}"])
@@ -164,8 +164,8 @@ def print_warnings(options: Sequence[Any]) -> Iterator[None]:
         yield
     if unseen:
         _print_unseen_tokens(unseen)
-    if new_categories:
-        print_notes([f"setlearn: warning: {UnseenCategoryWarning.of_batches(new_categories)}"])
+    for kind, parts in new_values.items():
+        print_notes([f"setlearn: warning: {kind.of_batches(parts)}"])
     if cut_off:
         n_sets = counted(len(cut_off), "predicted set")
         problem = f"{n_sets} cut off at a limit of the model, so elements may be missing"

@@ -68,7 +68,7 @@ class Evaluation:
             n_more = len(self.unseen) - MOST_UNSEEN
             parts.append(
                 f"never seen in training, so never predicted: "
-                f"{', '.join(self.unseen[:MOST_UNSEEN])}"
+                f"{', '.join(map(repr, self.unseen[:MOST_UNSEEN]))}"
                 + (f" and {n_more} more" if n_more > 0 else "")
             )
         return "\n\n".join(parts)

@@ -16,22 +16,22 @@ from sklearn.utils.validation import column_or_1d
 
 from setlearn.errors import DataError, KindError, UnknownLabelWarning, warn_user
 from setlearn.estimators.base import Unknown
+from setlearn.missing_values import is_missing
 from setlearn.nodes import BoolArray
 from setlearn.ordering import canonical_rank
 from setlearn.savable import savable
 from setlearn.scorers.label_targets import LabelTargets
 from setlearn.set_reading import (
+    SEPARATORS,
     are_indicator_rows,
     indicator_of_rows,
     indicator_of_sets,
     read_label_sets,
     read_partly_known,
+    splitting,
 )
 
-__all__ = ["SEPARATORS", "Kind", "LabelSpace", "sparse_mask"]
-
-SEPARATORS = (";", "|", ",")
-"""What people put between the labels of a sample."""
+__all__ = ["Kind", "LabelSpace", "sparse_mask"]
 
 MANY_CLASSES = 10
 """Fewer classes may well consist of parts that recur, as "0|0" and "0|1" do."""
@@ -273,7 +273,7 @@ def _refuse_joined_labels(classes: NDArray[Any]) -> None:
             raise DataError(
                 f"y holds texts such as {joined[0]!r}, which look like several labels with "
                 f"{separator!r} between them; pass sets, such as "
-                f"[set(text.split({separator!r})) for text in y], or, if they are single classes, "
+                f"[{splitting(separator)} for text in y], or, if they are single classes, "
                 f"write them without {separator!r}"
             )
 
@@ -293,6 +293,12 @@ def _check_one_kind(Y: Any) -> None:
     """Raise where NumPy would turn numbers among strings into strings without a word."""
     values = Y if isinstance(Y, list | tuple) else np.asarray(Y).ravel().tolist()
     kinds = {isinstance(value, str) for value in values}
+    missing = [k for k, v in enumerate(values) if not isinstance(v, str) and is_missing(v)]
+    if len(kinds) > 1 and missing:
+        raise KindError(
+            f"y mixes strings with missing values, such as {values[missing[0]]!r} in sample "
+            f"{missing[0]}; pass sets such as {{'a'}}, and write set() for no labels"
+        )
     if len(kinds) > 1:
         raise KindError(
             f"y mixes strings with other values, such as {values[0]!r} and "

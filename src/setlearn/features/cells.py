@@ -225,6 +225,7 @@ class Cell(NamedTuple):
             f"{self.place}: column {self.column!r} holds {short_repr(self.value)}, which "
             f"{problem}; correct the value, leave it empty, or set another kind for the column",
             advice={"kinds": None},
+            without_values=f"column {self.column!r} holds a value which {problem}",
         )
 
     def _weight(self, name: object, value: object) -> float:

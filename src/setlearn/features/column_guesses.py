@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from setlearn.features.cells import (
     is_missing_word,
     short_repr,
 )
-from setlearn.features.columns import Column, count_columns, matching_columns
+from setlearn.features.columns import Column, count_columns, matching_columns, read_columns
 from setlearn.files import Row
 from setlearn.missing_values import is_missing
 
@@ -28,6 +30,15 @@ HARMLESS = ("always empty", "always the same")
 
 AS_GIVEN = "as given"
 """The remark on columns whose kind is not guessed."""
+
+CODES = "a different code in each row"
+"""The remark on columns of ids that are recognised by their values."""
+
+CODE = re.compile(r"(?=.*\d)(?=.*[^\W\d_])\S+")
+"""One word with a digit and a letter, such as SKU-10000, and unlike "12,50" or "31.12.2024"."""
+
+FEWEST_CODES = 20
+"""With fewer rows, values may well be all different by chance."""
 
 MOST_SAMPLED = 5000
 """The number of rows, spread over the data, that guesses are made from."""
@@ -40,6 +51,7 @@ def guess_columns(
     given: Mapping[str, Kind] | None = None,
     inputs: Sequence[str] | None = None,
     declared: Sequence[str] = (),
+    ignore_codes: bool = True,
 ) -> tuple[Column, ...]:
     """Decide how each column is read, from the values of up to 5000 rows.
 
@@ -55,6 +67,9 @@ def guess_columns(
         useless.
     declared : sequence of str, optional
         Columns that the file itself declares as categories, whatever their values look like.
+    ignore_codes : bool, default=True
+        Whether to ignore columns with a different code in each row, such as "SKU-10000", if there
+        are other columns to read. Sets of sequences may be made from such codes.
 
     Returns
     -------
@@ -91,7 +106,14 @@ def guess_columns(
         else:
             kind, remark = _guess(rows, name, required=input_columns is not None)
             columns.append(Column(name, kind, optional, remark))
-    return tuple(columns)
+    if not ignore_codes or input_columns is not None:
+        return tuple(columns)
+    coded = {c.name for c in columns if c.kind == "text" and _are_codes(rows, c)}
+    if coded.issuperset(c.name for c in read_columns(columns)):  # there is nothing else to read
+        return tuple(columns)
+    return tuple(
+        replace(c, kind="ignored", remark=CODES) if c.name in coded else c for c in columns
+    )
 
 
 def sampled_rows(n_rows: int) -> range:
@@ -144,6 +166,19 @@ def _guess(rows: Sequence[Row], name: str, *, required: bool) -> tuple[Kind, str
             "write them all in the same way, or leave the column out of the inputs"
         )
     return "ignored", f"no kind fits values such as {short_repr(present[0])}"
+
+
+def _are_codes(rows: Sequence[Row], column: Column) -> bool:
+    """Whether a column that nobody asked for has a different code in each row."""
+    if column.remark == AS_GIVEN:
+        return False
+    values = [rows[k].record.get(column.name) for k in sampled_rows(len(rows))]
+    codes = [str(value).strip() for value in values if not is_missing(value)]
+    return (
+        len(codes) >= FEWEST_CODES
+        and all(map(CODE.fullmatch, codes))
+        and len(set(codes)) == len(codes)
+    )
 
 
 def _remark(kind: Kind, present: Sequence[Any]) -> str:

@@ -163,7 +163,8 @@ def missing_column(name: str, columns: Iterable[str], where: str = "the data") -
     suggestion = f"; did you mean {close[0]!r}?" if close else ";"
     ordered = [*close, *(column for column in columns if column not in close)]
     return DataError(
-        f"{where}: there is no column {name!r}{suggestion} the columns are {join_names(ordered)}"
+        f"{where}: there is no column {name!r}{suggestion} the columns are {join_names(ordered)}",
+        without_values=f"there is no column {name!r}",
     )
 
 
@@ -218,7 +219,10 @@ def _as_row(number: int, record: Any, columns: Sequence[Column]) -> Row:
     if len(columns) != 1:
         names = join_names([column.name for column in columns])
         needed = f"the columns {names}" if columns else "all columns"
-        raise KindError(f"{place} is {short_repr(record)}; pass a dict with {needed}")
+        raise KindError(
+            f"{place} is {short_repr(record)}; pass a dict with {needed}",
+            without_values=f"it is a single value, but {needed} are needed",
+        )
     return Row(place, {columns[0].name: record})
 
 

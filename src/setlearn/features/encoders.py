@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
-from setlearn.errors import DataError
+from setlearn.errors import (
+    DataError,
+    DateRangeWarning,
+    UnseenCategoryWarning,
+    UnseenValueWarning,
+)
 from setlearn.features.cells import Cell, is_missing_word
 from setlearn.features.columns import Column
 from setlearn.files import Row
@@ -37,6 +42,9 @@ DATE_PARTS = ("years", "year_x", "week_x", "day_x", "year_y", "week_y", "day_y")
 WIDTHS = {"number": 1, "date": len(DATE_PARTS)}
 """How many features columns of these kinds have; vectors may have any number."""
 
+FAR_OUTSIDE = 0.1
+"""A date is far outside of the range of training if it is further away than this share of it."""
+
 WORD = r"\b\w+\b"
 ROWS_FOR_RARE_WORDS = 1000
 """From this number of texts on, words that occur in only one text are left out."""
@@ -44,6 +52,9 @@ ROWS_FOR_RARE_WORDS = 1000
 
 class Encoder(Protocol):
     """Turns the cells of one column into features."""
+
+    unseen_warning: ClassVar[type[UnseenValueWarning]]
+    """What to warn with if there are unseen values."""
 
     @property
     def column(self) -> Column:
@@ -55,7 +66,7 @@ class Encoder(Protocol):
         ...
 
     def unseen(self, cells: Sequence[Cell]) -> dict[int, str]:
-        """The categories that training has not seen, by the positions of their cells."""
+        """The values to warn of, by the positions of their cells."""
         ...
 
     def scale(self, features: Any) -> Any:
@@ -70,8 +81,12 @@ class Encoder(Protocol):
 @savable()
 @dataclass(frozen=True, slots=True, eq=False)
 class NumericEncoder:
-    """Keeps numbers and vectors as they are, and dates as points; gaps become the median."""
+    """Keeps numbers and vectors as they are, and dates as points; gaps become the median.
 
+    The time of a date is kept within the range of training; its season, weekday and hour are free.
+    """
+
+    unseen_warning: ClassVar[type[UnseenValueWarning]] = DateRangeWarning
     column: Column
     median: FloatArray  # (width,)
     low: FloatArray  # (width,)
@@ -105,11 +120,18 @@ class NumericEncoder:
     def encode(self, cells: Sequence[Cell]) -> FloatArray:
         """Return the numbers, (n, width)."""
         numbers = _numbers(self.column, cells, len(self.median))
+        if self.column.kind == "date":
+            numbers[:, 0] = np.clip(numbers[:, 0], self.low[0], self.high[0])
         return np.where(np.isnan(numbers), self.median, numbers)
 
     def unseen(self, cells: Sequence[Cell]) -> dict[int, str]:
-        """None, as these are no categories."""
-        return {}
+        """The dates that are far outside of the range of training."""
+        if self.column.kind != "date":
+            return {}
+        years = _numbers(self.column, cells, len(self.median))[:, 0]
+        margin = FAR_OUTSIDE * (self.high[0] - self.low[0])
+        outside = (years < self.low[0] - margin) | (years > self.high[0] + margin)  # not nan
+        return {number: str(cells[number].value) for number in np.flatnonzero(outside).tolist()}
 
     def scale(self, features: FloatArray) -> FloatArray:
         """Scale to 0 for the lowest training value and 1 for the highest."""
@@ -131,6 +153,7 @@ class NumericEncoder:
 class KeyEncoder:
     """One feature per category, token or name in a bag; those not seen in training are dropped."""
 
+    unseen_warning: ClassVar[type[UnseenValueWarning]] = UnseenCategoryWarning
     column: Column
     keys: tuple[str, ...]
 
@@ -191,6 +214,7 @@ class KeyEncoder:
 class TextEncoder:
     """Turns texts into features with a vectoriser of scikit-learn; a missing text has none."""
 
+    unseen_warning: ClassVar[type[UnseenValueWarning]] = UnseenCategoryWarning
     column: Column
     vectoriser: Any
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from setlearn.errors import UnseenCategoryWarning, warn_user
+from setlearn.errors import UnseenValueWarning, warn_user
 from setlearn.features.cells import Cell
 from setlearn.features.columns import Column
 from setlearn.features.encoders import Encoder, TextFeatures, fit_encoder
@@ -89,7 +89,8 @@ class FeatureReader:
         ----------
         rows : sequence of Row
         warn_of_unseen : bool, default=True
-            Whether to warn of categories that training has not seen, once for all rows.
+            Whether to warn of categories that training has not seen, and of dates far outside of
+            its range, once for all rows.
 
         Returns
         -------
@@ -113,11 +114,11 @@ class FeatureReader:
         return features
 
     def _warn_of_unseen(self, cells: Sequence[Sequence[Cell]]) -> None:
-        pairs = zip(self.encoders, cells, strict=True)
-        unseen = {encoder.column.name: encoder.unseen(column) for encoder, column in pairs}
-        samples = sorted({number for values in unseen.values() for number in values})
-        if samples:
-            different = {
-                name: [*dict.fromkeys(new.values())] for name, new in unseen.items() if new
-            }
-            warn_user(UnseenCategoryWarning(samples, different))
+        unseen: dict[type[UnseenValueWarning], dict[str, dict[int, str]]] = {}
+        for encoder, column in zip(self.encoders, cells, strict=True):
+            if new := encoder.unseen(column):
+                unseen.setdefault(encoder.unseen_warning, {})[encoder.column.name] = new
+        for warning, columns in unseen.items():
+            samples = sorted({number for new in columns.values() for number in new})
+            values = {name: [*dict.fromkeys(new.values())] for name, new in columns.items()}
+            warn_user(warning(samples, values))

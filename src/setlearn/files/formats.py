@@ -22,6 +22,8 @@ __all__ = [
     "format_named",
     "format_of_name",
     "format_of_start",
+    "suffix_of",
+    "writable_formats",
 ]
 
 STANDARD_STREAM = "-"
@@ -155,7 +157,7 @@ def format_of_name(path: PurePath) -> Format:
     >>> format_of_name(PurePath("birds.CSV.gz")).name
     'csv'
     """
-    suffix = PurePath(path.name.lower().removesuffix(".gz")).suffix
+    suffix = suffix_of(path)
     for candidate in FORMATS.values():
         if suffix in candidate.suffixes:
             return candidate
@@ -164,6 +166,23 @@ def format_of_name(path: PurePath) -> Format:
         f"pass format=, one of {', '.join(FORMATS)}",
         advice={"format": None},
     )
+
+
+def suffix_of(path: PurePath) -> str:
+    """Return the suffix of a file name, in lower case and without .gz.
+
+    Examples
+    --------
+    >>> from pathlib import PurePath
+    >>> suffix_of(PurePath("birds.CSV.gz"))
+    '.csv'
+    """
+    return PurePath(path.name.lower().removesuffix(".gz")).suffix
+
+
+def writable_formats() -> str:
+    """Return the names of the formats that can be written, for messages."""
+    return ", ".join(each.name for each in FORMATS.values() if each.write is not None)
 
 
 def format_of_start(first_bytes: bytes) -> Format:

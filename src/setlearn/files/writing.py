@@ -18,6 +18,7 @@ from setlearn.files.formats import (
     Format,
     format_named,
     format_of_name,
+    writable_formats,
 )
 
 __all__ = ["write_rows"]
@@ -72,8 +73,7 @@ def write_rows(
     else:
         chosen = FORMATS[STREAM_FORMAT] if is_stream else format_of_name(Path(path))
     if chosen.write is None:
-        writable = [other.name for other in FORMATS.values() if other.write is not None]
-        raise ParameterError(f"{chosen.name} can only be read; write one of {', '.join(writable)}")
+        raise ParameterError(f"{chosen.name} can only be read; write one of {writable_formats()}")
     lines = chosen.write(rows)
     if is_stream:
         _write_to_standard_output(lines)

@@ -26,6 +26,7 @@ from setlearn.features.encoders import NumericEncoder
 from setlearn.features.feature_reader import FeatureReader
 from setlearn.files import Row
 from setlearn.nodes import Mask, Nodes
+from setlearn.records.labels_in_texts import KnownLabelsReader
 from setlearn.records.readers import JoinedTextReader, RecordReader, TextReader
 from setlearn.records.target_guesses import USUAL_NAMES
 from setlearn.records.targets import USUAL_SEPARATOR, TargetReader
@@ -316,6 +317,9 @@ def record_model_for(
         return model, []
     target = next((name for name in USUAL_NAMES if name in row.record), "labels")
     targets = TargetReader((target,), USUAL_SEPARATOR, model.task)
+    if model.elements_ is not None:
+        labels = frozenset(map(str, model.elements_))
+        targets = KnownLabelsReader((target,), USUAL_SEPARATOR, model.task, known=labels)
     table_reader, inner = model.without_reader()
     if table_reader is not None:
         return record_model_for(RecordModel(table_reader, targets, inner), row, inputs)

@@ -11,6 +11,8 @@ from sklearn.base import clone
 
 from setlearn.errors import DataError, ParameterError
 from setlearn.estimators.base import RuleHolder, Task
+from setlearn.estimators.label_space import LabelSpace
+from setlearn.estimators.leaked_targets import warn_of_leaked_columns
 from setlearn.features.cells import Kind
 from setlearn.features.column_guesses import AS_GIVEN, guess_columns, sampled_rows
 from setlearn.features.columns import Column, as_rows, column_notes, read_columns
@@ -103,6 +105,9 @@ class RecordPlan:
         rows = _training_rows(records)
         reader = self._reader(rows)
         sets = [self.targets.read(row) for row in rows]
+        if self.task == "labels":  # elements that are sequences may well be copies of inputs
+            columns = {c.name: [cell.value for cell in c.cells(rows)] for c in self.inputs}
+            warn_of_leaked_columns(columns, *LabelSpace.read(sets))
         # A model whose training is continued needs what it has learned.
         fresh: Any = copy(model) if getattr(model, "warm_start", False) else clone(model)
         fitted = fresh.fit(reader.read(rows), sets)
@@ -188,7 +193,12 @@ def plan_records(
     rows = _training_rows(records)
     targets, notes = guess_targets(rows, target, separator=separator, task=task)
     columns = guess_columns(
-        rows, target_columns=targets.columns, given=kinds, inputs=inputs, declared=declared
+        rows,
+        target_columns=targets.columns,
+        given=kinds,
+        inputs=inputs,
+        declared=declared,
+        ignore_codes=targets.task == "labels",
     )
     if not read_columns(columns):
         ignored = "; ".join(column_notes(columns)) or "the target is the only column"

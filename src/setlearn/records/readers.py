@@ -83,11 +83,12 @@ def _check_inputs(columns: Sequence[Column], rows: Sequence[Row]) -> None:
     for row in rows:
         if lacks_input(columns, row):
             names = " and ".join(repr(column.name) for column in columns)
+            empty = f"column {names} is" if len(columns) == 1 else f"the columns {names} are"
+            problem = f"there is no input, because {empty} empty"
             raise DataError(
-                f"{row.place}: there is no input, because "
-                f"{f'column {names} is' if len(columns) == 1 else f'the columns {names} are'} "
-                "empty; fill it in, or leave the row out",
+                f"{row.place}: {problem}; fill it in, or leave the row out",
                 advice={"skip_bad": True},
+                without_values=problem,
             )
 
 

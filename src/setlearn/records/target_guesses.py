@@ -8,13 +8,13 @@ from dataclasses import replace
 
 from setlearn.errors import DataError, ParameterError
 from setlearn.estimators.base import Task
-from setlearn.estimators.label_space import SEPARATORS
 from setlearn.features.column_guesses import sampled_rows
 from setlearn.features.columns import count_columns, join_names, matching_columns
 from setlearn.files import Row
 from setlearn.missing_values import is_missing
 from setlearn.records.targets import USUAL_SEPARATOR, TargetReader, as_flag
 from setlearn.records.written_lists import written_list
+from setlearn.set_reading import SEPARATORS
 
 __all__ = ["USUAL_NAMES", "guess_targets"]
 

@@ -118,7 +118,7 @@ class TargetReader:
             return frozenset()
         if isinstance(value, str):
             written = written_list(value, where)
-            parts: list[Any] | None = self._split(value) if written is None else written
+            parts: list[Any] | None = self.split(value) if written is None else written
         elif isinstance(value, Set):
             parts = list(value)
         else:
@@ -173,8 +173,7 @@ class TargetReader:
         else:
             reads_flags = self.reads_flags
         if not reads_flags:
-            between = self.separator if separator is None else separator or None
-            return TargetReader(columns, between, self.task)
+            return self.written_otherwise(columns, separator)
         if separator is not None:
             raise ParameterError(
                 f"a separator is for a column that holds sets, but there is one column per label "
@@ -184,6 +183,28 @@ class TargetReader:
         reader.check_flags()
         return replace(reader, labels=_column_labels(columns, labels)) if names else self
 
+    def split(self, text: str) -> list[str]:
+        """Split a text into its elements, without blanks around them or empty ones."""
+        parts = [text] if self.separator is None else text.split(self.separator)
+        return [part.strip() for part in parts if part.strip()]
+
+    def written_otherwise(self, columns: tuple[str, ...], separator: str | None) -> TargetReader:
+        """Return a reader for a single column, with another separator unless it is None.
+
+        Parameters
+        ----------
+        columns : tuple of str
+            The column.
+        separator : str or None
+            As in `for_other_columns`.
+
+        Returns
+        -------
+        TargetReader
+        """
+        between = self.separator if separator is None else separator or None
+        return TargetReader(columns, between, self.task)
+
     def check_flags(self) -> None:
         """Raise if elements are sequences, which columns of flags cannot hold."""
         if self.task == "sequences":
@@ -192,10 +213,6 @@ class TargetReader:
                 "name the column that holds the sets",
                 advice={"target": None},
             )
-
-    def _split(self, text: str) -> list[str]:
-        parts = [text] if self.separator is None else text.split(self.separator)
-        return [part.strip() for part in parts if part.strip()]
 
     def _element(self, part: Any, where: str) -> Hashable:
         element: Hashable = _hashable(part, where)

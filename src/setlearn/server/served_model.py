@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from setlearn.errors import SetlearnError, TruncationWarning
+from setlearn.features import as_rows
 from setlearn.files.plain_values import plain
 from setlearn.persistence import SavedModel, read_model
 from setlearn.records import RecordModel, reading_x
@@ -227,4 +228,19 @@ class ServedModel:
                 "; known elements must be ones that the model knows, with one list per input "
                 "(GET /v1/model lists its labels)"
             )
-        return f"an input or a known element does not fit the model; {advice}"
+        problem = self._problem(ask) or "an input or a known element does not fit the model"
+        return f"{problem}; {advice}"
+
+    def _problem(self, ask: Ask) -> str | None:
+        """Say which input cannot be read and why, without its values; None if all can be read."""
+        reader = self.model.reader
+        for number, x in enumerate(ask.inputs):
+            try:
+                with warnings.catch_warnings(action="ignore"):
+                    reader.read(as_rows([x], reader.columns))
+            except SetlearnError as error:
+                if error.without_values is not None:
+                    return f"inputs[{number}]: {error.without_values}"
+            except Exception:  # which the answer has had before
+                return None
+        return None
