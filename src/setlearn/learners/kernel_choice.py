@@ -19,6 +19,7 @@ from setlearn.learners.log_loss import row_losses
 from setlearn.learners.platt import Platt
 from setlearn.learners.set_forest import tree_targets
 from setlearn.learners.similarity import CityBlock, Cosine, Similarity
+from setlearn.learners.spaced_rows import spaced_rows
 from setlearn.nodes import BoolArray, FloatArray, IntArray
 
 __all__ = ["CentredTargets", "KernelChoice", "solve_kernel"]
@@ -88,9 +89,7 @@ class KernelChoice:
         -------
         KernelChoice
         """
-        n = len(Y)
-        # Evenly spaced rows are as good as random ones here, and need no seed.
-        rows = np.linspace(0, n - 1, min(n, ROWS_TO_CHOOSE_ON)).astype(np.intp)
+        rows = spaced_rows(len(Y), ROWS_TO_CHOOSE_ON)
         similarities = [s.fit(X) for s in _similarities(X[rows], Y[rows], weight[rows])]
         settings = [_best_setting(s.rows(rows), Y[rows], weight[rows]) for s in similarities]
         best = int(np.argmin([losses.mean() for _, _, losses in settings]))
@@ -157,7 +156,7 @@ def _relevances(X: FloatArray, Y: BoolArray, weight: FloatArray) -> list[FloatAr
     n = len(Y)
     if n < 4:
         return [None]
-    rows = np.linspace(0, n - 1, min(n, ROWS_TO_JUDGE_ON)).astype(np.intp)
+    rows = spaced_rows(n, ROWS_TO_JUDGE_ON)
     halves = rows[::2], rows[1::2]
     parts = []
     for source, judged in (halves, halves[::-1]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -11,6 +11,7 @@ from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
 from setlearn.learners.log_loss import log_loss
 from setlearn.learners.similarity import new_ranker, standardised, standardised_ranks
+from setlearn.learners.spaced_rows import spaced_rows
 from setlearn.nodes import BoolArray, FloatArray, IntArray
 from setlearn.row_blocks import product_by_rows
 from setlearn.savable import savable
@@ -36,8 +37,6 @@ class LogisticLabels:
     log loss on held-out rows, for all labels together.
     """
 
-    largest_held_out_share: ClassVar[float] = 1.0
-
     def fit_held_out(self, X: Any, Y: BoolArray, weight: FloatArray, rows: IntArray) -> FloatArray:
         """Fit, and answer for training rows by models that have not seen them.
 
@@ -55,7 +54,7 @@ class LogisticLabels:
         array of shape (rows, labels)
         """
         n = len(Y)
-        chosen = np.linspace(0, n - 1, min(n, ROWS_TO_CHOOSE_ON)).astype(np.intp)
+        chosen = spaced_rows(n, ROWS_TO_CHOOSE_ON)
         self.scaler_ = StandardScaler().fit(X)
         settings = []
         for ranker in (None, new_ranker(X)) if X.shape[1] < n else (None,):

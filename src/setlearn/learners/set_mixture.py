@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -177,23 +176,17 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
             for fewer.
         """
         X, Y, weight, counted = self._read(X, y, sample_weight)
-        smooth, linear, boosted, forest = models = self._new_models(X)
-        rows = _held_out_rows(Y.shape, smooth.largest_held_out_share)
-        whole, answers, of_sets, examples = self._without_gaps(X), [], None, None
-        with progress("fitting", sum(model is not None for model in models)) as advance:
-            answers.append(smooth.fit_held_out(whole, Y, weight, rows))
-            advance()
-            if linear is not None:
-                answers.append(linear.fit_held_out(whole, Y, weight, rows))
+        self.smooth_, self.linear_, self.boosted_, self.forest_ = self._new_models(X)
+        rows = _held_out_rows(Y.shape, self.smooth_.largest_held_out_share)
+        models, answers, of_sets, examples = self._models_with_inputs(X), [], None, None
+        with progress("fitting", len(models) + (self.forest_ is not None)) as advance:
+            for model, inputs in models:
+                answers.append(model.fit_held_out(inputs, Y, weight, rows))
                 advance()
-            if boosted is not None:
-                answers.append(boosted.fit_held_out(X, Y, weight, rows))
-                advance()
-            if forest is not None:
-                likely = _with_guesses(Y, weight, lambda: smooth.predict_proba(whole))
-                of_forest, of_sets = forest.fit_held_out(X, likely, weight, rows)
+            if self.forest_ is not None:
+                likely = Y if weight.all() else np.where(weight > 0, Y, self._guesses(X))
+                of_forest, of_sets = self.forest_.fit_held_out(X, likely, weight, rows)
                 answers.append(of_forest)
-        self.smooth_, self.linear_, self.boosted_, self.forest_ = models
         self.frequencies_ = _frequencies(Y, weight)
         self.pool_ = None
         if len(answers) > 1:
@@ -291,18 +284,27 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         return right
 
     def _checked(self, X: Any) -> Any:
-        check_is_fitted(self, "smooth_")
+        check_is_fitted(self, "pool_")
         X = validate_data(self, X, reset=False, **READING)
         _refuse_gaps_in_sparse(X)
         is_sparse = sparse.issparse(X)
         fitted_on_dense = self.forest_ is not None
         return X.toarray() if is_sparse and fitted_on_dense else X
 
-    def _answers(self, X: Any) -> list[FloatArray]:
-        """The probabilities of all models but the forest."""
+    def _models_with_inputs(self, X: Any) -> list[tuple[Any, Any]]:
+        """All models but the forest, each with X as it takes it."""
         whole = self._without_gaps(X)
         models = ((self.smooth_, whole), (self.linear_, whole), (self.boosted_, X))
-        return [model.predict_proba(rows) for model, rows in models if model is not None]
+        return [(model, inputs) for model, inputs in models if model is not None]
+
+    def _answers(self, X: Any) -> list[FloatArray]:
+        """The probabilities of all models but the forest."""
+        return [model.predict_proba(inputs) for model, inputs in self._models_with_inputs(X)]
+
+    def _guesses(self, X: Any) -> BoolArray:
+        """Which labels the smooth model finds probable, for entries that are unknown."""
+        probable: BoolArray = self.smooth_.predict_proba(self._without_gaps(X)) > 0.5
+        return probable
 
     def _mixed(self, answers: list[FloatArray]) -> FloatArray:
         """One answer from those of all models."""
@@ -356,13 +358,6 @@ def _frequencies(Y: BoolArray, weight: FloatArray) -> FloatArray:
     weights = np.broadcast_to(weight / weight[weight > 0].mean(), Y.shape)
     frequencies: FloatArray = ((weights * Y).sum(axis=0) + 0.5) / (weights.sum(axis=0) + 1)
     return frequencies
-
-
-def _with_guesses(
-    Y: BoolArray, weight: FloatArray, probabilities: Callable[[], FloatArray]
-) -> BoolArray:
-    """Targets whose unknown entries are those that are more probable."""
-    return Y if weight.all() else np.where(weight > 0, Y, probabilities() > 0.5)
 
 
 def _fitted_pool(answers: list[FloatArray], Y: BoolArray, weight: FloatArray) -> LogOddsPool:

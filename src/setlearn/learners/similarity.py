@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.preprocessing import QuantileTransformer, StandardScaler, normalize
 
+from setlearn.learners.spaced_rows import spaced_rows
 from setlearn.nodes import FloatArray, IntArray
 from setlearn.savable import savable
 
@@ -90,10 +91,9 @@ class CityBlock(Similarity):
 
     def fit(self, X: Any) -> Self:
         """Keep the training rows."""
-        n = len(X)
         self.scaler_ = StandardScaler().fit(X)
         self.ranker_ = new_ranker(X)
-        rows = np.linspace(0, n - 1, min(n, ROWS_FOR_MEDIAN)).astype(np.intp)
+        rows = spaced_rows(len(X), ROWS_FOR_MEDIAN)
         # In units of their medians both distances count the same for any number of features.
         self.units_ = [2 * _median_distance(part) for part in self._parts(X[rows])]
         self.train_ = self._scaled(X).astype(np.float32)
