@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, logit
+from sklearn import config_context
 from sklearn.tree import DecisionTreeRegressor
 
 from setlearn.learners.log_loss import log_loss
@@ -109,6 +110,7 @@ class Boosting:
         self, X: FloatArray, Y: BoolArray, weight: FloatArray, rng: np.random.RandomState
     ) -> None:
         self.X, self.Y, self.weight, self.rng = X, Y, weight, rng
+        self.has_gaps = bool(np.isnan(X).any())
         share = ((weight * Y).sum(axis=0) + 0.5) / (weight.sum(axis=0) + 1)
         self.start: FloatArray = logit(share)
         self.logits = np.tile(self.start, (len(Y), 1))
@@ -122,17 +124,19 @@ class Boosting:
             errors = self.weight * (self.Y - probabilities)
             curvature = self.weight * probabilities * (1 - probabilities)
             tree = self._grown(errors)
-            leaf = tree.leaves(self.X)[:, 0]
-            members = sparse.csr_array(
-                (np.ones(len(leaf)), (leaf, np.arange(len(leaf)))), shape=(tree.n_nodes, len(leaf))
+            leaf = tree.apply(self.X)
+            members = sparse.csc_array(  # (nodes, n)
+                (np.ones(len(leaf)), leaf, np.arange(len(leaf) + 1)),
+                shape=(tree.node_count, len(leaf)),
             )
             steps = (members @ errors) / (members @ curvature + STIFFNESS)
             steps = LEARNING_RATE * np.clip(steps, -LARGEST_STEP, LARGEST_STEP)
             self.logits += steps[leaf]
-            self.trees.append(tree)
+            self.trees.append(PackedTrees.of(tree))
             self.steps.append(steps.astype(np.float32))
 
-    def _grown(self, errors: FloatArray) -> PackedTrees:
+    def _grown(self, errors: FloatArray) -> Any:
+        """A tree of scikit-learn that tells large errors from small ones."""
         (n, n_labels), n_features = errors.shape, self.X.shape[1]
         rows = self.rng.permutation(n)[: max(1, min(MOST_ROWS, round(ROW_SHARE * n)))]
         labels = self.rng.permutation(n_labels)[:LABELS_PER_TREE]
@@ -140,9 +144,12 @@ class Boosting:
             max_depth=DEPTH,
             min_samples_leaf=LEAST_IN_LEAF,
             max_features=max(1, min(MOST_FEATURES, round(FEATURE_SHARE * n_features))),
-            random_state=self.rng.randint(2**31 - 1),
+            random_state=self.rng,
         )
-        return PackedTrees.of(tree.fit(self.X[rows], errors[np.ix_(rows, labels)]).tree_)
+        # Checking the rows of a small tree takes longer than growing it.
+        with config_context(skip_parameter_validation=True):
+            tree.fit(self.X[rows], errors[np.ix_(rows, labels)], check_input=self.has_gaps)
+        return tree.tree_
 
     def packed(self) -> PackedTrees:
         """All trees together."""
