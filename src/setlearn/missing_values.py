@@ -1,13 +1,13 @@
-"""What counts as a missing value, wherever it comes from."""
+"""What counts as a missing value, wherever it comes from, and what stands in for a number."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from setlearn.nodes import BoolArray
+from setlearn.nodes import BoolArray, FloatArray
 
-__all__ = ["is_missing", "missing_entries"]
+__all__ = ["is_missing", "lower_medians", "missing_entries"]
 
 PANDAS_MISSING = {"NAType", "NaTType"}
 """What pandas has for missing values, which cannot be compared like others."""
@@ -35,3 +35,29 @@ def missing_entries(array: NDArray[np.generic]) -> BoolArray:
     if array.dtype.kind != "O":
         return np.zeros(array.shape, dtype=bool)
     return np.array([is_missing(value) for value in array.flat], bool).reshape(array.shape)
+
+
+def lower_medians(numbers: FloatArray) -> FloatArray:
+    """The median of each column without its missing values (NaN); 0 if nothing is left.
+
+    Of an even number of values it is the lower one in the middle, because the mean of both may
+    overflow.
+
+    Parameters
+    ----------
+    numbers : array of shape (n, columns)
+
+    Returns
+    -------
+    array of shape (columns,)
+
+    Examples
+    --------
+    >>> lower_medians(np.array([[4.0, np.nan], [1.0, np.nan], [np.nan, np.nan]]))
+    array([1., 0.])
+    """
+    ordered = np.sort(numbers, axis=0)  # nan at the end
+    count = (~np.isnan(ordered)).sum(axis=0)
+    middle = ordered[np.maximum(count - 1, 0) // 2, np.arange(numbers.shape[1])]
+    medians: FloatArray = np.nan_to_num(middle)
+    return medians

@@ -87,7 +87,7 @@ class ConditionalScores:
         """
         assert nodes.known is not None
         features = _features(nodes.probabilities, nodes.known)
-        scores = np.mean([forest.predict_proba(features) for forest in self._forests()], axis=0)
+        scores = np.mean([forest.predict_proba(features) for forest in self.forests_], axis=0)
         return self._left(nodes, scores)
 
     def left_held_out(self, nodes: Nodes) -> Nodes:
@@ -109,27 +109,23 @@ class ConditionalScores:
         """Of each sample, the scores of the forest that has not seen it."""
         features = _features(nodes.probabilities, known)
         scores = np.empty(nodes.probabilities.shape)
-        for (_, held_out), forest in zip(self._folds(nodes), cycle(self._forests()), strict=False):
+        for (_, held_out), forest in zip(self._folds(nodes), cycle(self.forests_), strict=False):
             scores[held_out] = forest.predict_proba(features[held_out])
         return scores
 
     def _left(self, nodes: Nodes, of_forests: FloatArray) -> Nodes:
         """Choice points with the scores of learner and forests, without what is known."""
         assert nodes.known is not None
-        scores, pool = of_forests, getattr(self, "pool_", None)  # saved before 0.2: forests alone
-        if pool is not None:
+        scores = of_forests
+        if self.pool_ is not None:  # it is None in models of older versions
             both = np.stack([nodes.probabilities.ravel(), of_forests.ravel()])
-            scores = pool.pooled(both).reshape(of_forests.shape)
+            scores = self.pool_.pooled(both).reshape(of_forests.shape)
         scores = np.where(nodes.known, IMPOSSIBLE, scores)
         return replace(nodes, probabilities=scores, known=None, examples=None)
 
     def _folds(self, nodes: Nodes) -> list[tuple[IntArray, IntArray]]:
         """The same folds for the same choice points."""
         return nodes.folds(np.random.RandomState(self.random_state))
-
-    def _forests(self) -> list[SetForest]:
-        # Models that were saved before 0.2 have one forest, trained on all samples.
-        return self.forests_ if hasattr(self, "forests_") else [self.forest_]  # type: ignore[attr-defined]
 
 
 def random_parts(right: BoolArray, rng: np.random.RandomState) -> BoolArray:

@@ -20,12 +20,8 @@ from setlearn.errors import DataError, ParameterError
 from setlearn.estimators.base import InputLayout
 from setlearn.estimators.completion import Completion
 from setlearn.estimators.hierarchy import Hierarchy, parents_of
-from setlearn.estimators.label_predictor import (
-    LabelPredictor,
-    check_inputs,
-    check_numbers,
-    set_columns,
-)
+from setlearn.estimators.label_inputs import check_inputs, check_numbers, set_columns
+from setlearn.estimators.label_predictor import LabelPredictor
 from setlearn.estimators.label_problem import (
     LabelProblem,
     check_combination,

@@ -19,6 +19,7 @@ from setlearn.errors import (
 from setlearn.features.cells import Cell, is_missing_word
 from setlearn.features.columns import Column
 from setlearn.files import Row
+from setlearn.missing_values import lower_medians
 from setlearn.nodes import FloatArray
 from setlearn.savable import savable
 from setlearn.token_guesses import are_spaced
@@ -109,13 +110,9 @@ class NumericEncoder:
         width = WIDTHS.get(column.kind, 0)
         if not width:
             width = next((len(cell.vector()) for cell in cells if not cell.missing), 0)
-        ordered = np.sort(_numbers(column, cells, width), axis=0)  # (n, width), nan at the end
-        count = (~np.isnan(ordered)).sum(axis=0)
-        position = np.arange(width)
-        # The lower of the two middle values, because their mean may overflow.
-        median = np.nan_to_num(ordered[np.maximum(count - 1, 0) // 2, position])
-        high = np.nan_to_num(ordered[np.maximum(count - 1, 0), position])
-        return cls(column, median, np.nan_to_num(ordered[0]), high)
+        numbers = _numbers(column, cells, width)  # (n, width)
+        low, high = np.fmin.reduce(numbers, axis=0), np.fmax.reduce(numbers, axis=0)
+        return cls(column, lower_medians(numbers), np.nan_to_num(low), np.nan_to_num(high))
 
     def encode(self, cells: Sequence[Cell]) -> FloatArray:
         """Return the numbers, (n, width)."""

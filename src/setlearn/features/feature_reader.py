@@ -100,7 +100,7 @@ class FeatureReader:
         blocks = [e.encode(column) for e, column in zip(self.encoders, cells, strict=True)]
         if warn_of_unseen:
             self._warn_of_unseen(cells)
-        # Models that were saved before 0.2 say it only by the kinds of their columns.
+        # Models of older versions say it only by the kinds of their columns.
         if self.is_dense or not any(column.kind in SPARSE_KINDS for column in self.columns):
             return np.hstack(
                 [b.toarray() if isinstance(b, sparse.csr_array) else b for b in blocks]

@@ -113,7 +113,7 @@ class PackedTrees:
 @savable(extra=("forest", "first"))
 @dataclass(frozen=True, slots=True, eq=False)
 class ScikitTrees:
-    """The trees of a forest of scikit-learn, as models have them that were saved before 0.2."""
+    """The trees of a forest of scikit-learn, as models of older versions have them."""
 
     forest: ExtraTreesRegressor
     first: IntArray  # (trees + 1,)

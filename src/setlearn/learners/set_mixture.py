@@ -25,6 +25,7 @@ from setlearn.learners.log_odds_pool import LogOddsPool
 from setlearn.learners.logistic_labels import LogisticLabels
 from setlearn.learners.ridge_labels import KernelLabels, LandmarkLabels, SparseRidgeLabels
 from setlearn.learners.set_forest import SetForest
+from setlearn.missing_values import lower_medians
 from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray
 from setlearn.progress import progress
 from setlearn.savable import savable
@@ -126,6 +127,8 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     """The score of a row does not depend, to the last bit, on which rows are scored with it."""
     takes_unknown: ClassVar[bool] = True
     """An indicator may have gaps (NaN) where it is not known whether a row has a label."""
+    single_precision: ClassVar[bool] = True
+    """Numbers must not be too large for single precision, in which trees read them."""
 
     def __init__(
         self,
@@ -255,7 +258,7 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
             X, Y, weight = X[counted], Y[counted], weight[counted]
         if (weight == weight[:, :1]).all():
             weight = weight[:, :1]
-        self.medians_ = _medians(X)
+        self.medians_ = None if sparse.issparse(X) else lower_medians(X)  # sparse has no gaps
         return X, Y, weight, counted
 
     def _new_models(
@@ -371,18 +374,6 @@ def _fitted_pool(answers: list[FloatArray], Y: BoolArray, weight: FloatArray) ->
 
 def _usual_trees(n_rows: int) -> int:
     return int(np.clip(ROWS_IN_TREES // max(1, n_rows), FEWEST_TREES, MOST_TREES))
-
-
-def _medians(X: Any) -> FloatArray | None:
-    """The median of each feature, 0 if it has no value; None for sparse X, which has no gaps."""
-    if sparse.issparse(X):
-        return None
-    ordered = np.sort(X, axis=0)  # nan at the end
-    count = (~np.isnan(ordered)).sum(axis=0)
-    # The lower of the two middle values, because their mean may overflow.
-    middle = ordered[np.maximum(count - 1, 0) // 2, np.arange(X.shape[1])]
-    medians: FloatArray = np.nan_to_num(middle)
-    return medians
 
 
 def _refuse_gaps_in_sparse(X: Any) -> None:

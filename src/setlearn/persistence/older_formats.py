@@ -84,7 +84,10 @@ MOVED: Mapping[str, str] = {
 """Classes that have moved since format 2, or have another name: from "module:Name" to
 "module:Name"."""
 
+CONDITIONAL_SCORES = "setlearn.estimators.completion:ConditionalScores"
+
 ADDED: Mapping[str, Mapping[str, Any]] = {
+    CONDITIONAL_SCORES: {"pool_": None},
     "setlearn.estimators.set_classifier:SetClassifier": {
         "features_": None,
         "hierarchy_": None,
@@ -146,6 +149,8 @@ def upgraded_config(config: Any, file_format: int) -> Any:
         node = _with_empty_sets(node)
     if "first_leaf_" in node:
         node = _with_scikit_trees(node)
+    if "forest_" in node and place == CONDITIONAL_SCORES:
+        node = _with_forests(node)
     return _with_added(place, _without(node, "!object"))
 
 
@@ -159,6 +164,11 @@ def _with_scikit_trees(node: Node) -> Node:
     """Forests once kept the trees of scikit-learn themselves."""
     trees = {"!object": TREES, "forest": node["trees_"], "first": node["first_leaf_"]}
     return {**_without(node, "first_leaf_"), "trees_": trees}
+
+
+def _with_forests(node: Node) -> Node:
+    """Scores given known labels once came from one forest, trained on all samples."""
+    return {**_without(node, "forest_"), "forests_": [node["forest_"]]}
 
 
 def _with_added(place: str, attributes: Node) -> Node:

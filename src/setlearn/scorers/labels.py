@@ -311,7 +311,7 @@ class MarginalScorer(LabelScorer):
         if hasattr(self, "model_"):
             return label_probabilities(self.model_, X)
         scores = np.empty((_num_samples(X), len(self.varying_)))
-        # Models that were saved before 0.2 have one model per label, and do not say so.
+        # Models of older versions have one model per label, and do not say so.
         labels = getattr(self, "labels_", np.arange(len(self.models_))[:, None])
         for model, places in zip(self.models_, labels, strict=True):
             if len(places) == 1:
