@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -19,6 +20,7 @@ from tests.server.live_server import LONGEST_START, until
 
 BLOCKED = """
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 class Blocker:
     def find_spec(self, name, path=None, target=None):
@@ -96,7 +98,8 @@ def test_answers_do_not_wait_for_the_client_to_acknowledge_their_headers(host):
                 writer.close()
                 return option
 
-    assert asyncio.run(no_delay())
+    with ThreadPoolExecutor(1) as thread:  # the tests with a browser leave a loop in this one
+        assert thread.submit(asyncio.run, no_delay()).result()
 
 
 @pytest.mark.parametrize("host", ["no.such.host.invalid", "999.1.1.1", "203.0.113.1"])
