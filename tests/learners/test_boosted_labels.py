@@ -33,7 +33,8 @@ def test_it_learns_boxes():
 def test_the_trees_add_up_to_what_training_has_seen():
     boosting = Boosting(X.astype(np.float32), Y, np.ones(Y.shape), np.random.RandomState(0))
     boosting.add_trees(20)
-    np.testing.assert_allclose(boosting.logits_of(X.astype(np.float32)), boosting.logits, atol=1e-5)
+    sums = boosted_labels._sums(*boosting.latest(20), X.astype(np.float32))
+    np.testing.assert_allclose(sums + boosting.start, boosting.logits, atol=1e-5)
     before = log_loss(expit(np.tile(boosting.start, (400, 1))), Y, ONES)
     assert log_loss(expit(boosting.logits), Y, ONES) < 0.5 * before
 
@@ -78,3 +79,10 @@ def test_a_row_is_scored_alike_alone_and_among_others():
     model, _ = fitted()
     alone = np.vstack([model.predict_proba(row[None]) for row in X[:40]])
     assert (model.predict_proba(X[:40]) == alone).all()
+
+
+def test_very_many_labels_get_fewer_trees(monkeypatch):
+    many, _ = fitted()
+    monkeypatch.setattr(boosted_labels, "MOST_VALUES", 1)
+    few, _ = fitted()
+    assert len(few.trees_.first) - 1 == boosted_labels.BLOCK < len(many.trees_.first) - 1

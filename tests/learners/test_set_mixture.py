@@ -127,3 +127,20 @@ def test_rows_without_weight_are_as_good_as_absent():
     weighted = SetMixture(10, random_state=0).fit(X, Y, sample_weight=weight)
     alone = SetMixture(10, random_state=0).fit(X[:80], Y[:80])
     assert (weighted.predict_proba(X) == alone.predict_proba(X)).all()
+
+
+def test_a_model_that_adds_nothing_is_not_kept(monkeypatch):
+    """Whether two features have the same sign is no linear function of them."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(400, 3))
+    same = np.column_stack([rows[:, 0] * rows[:, 1] > 0, rows[:, 1] * rows[:, 2] > 0])
+    lean = SetMixture(30, random_state=0).fit(rows[:300], same[:300])
+    assert lean.linear_ is None
+    assert lean.boosted_ is not None
+    assert np.mean(lean.predict(rows[300:]) == same[300:]) > 0.8
+    monkeypatch.setattr(mixture_module, "LEAST_WEIGHT", 0)
+    whole = SetMixture(30, random_state=0).fit(rows[:300], same[:300])
+    assert whole.linear_ is not None
+    assert lean.predict_proba(rows[300:]) == pytest.approx(
+        whole.predict_proba(rows[300:]), abs=0.05
+    )

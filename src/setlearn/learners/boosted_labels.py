@@ -19,8 +19,10 @@ from setlearn.savable import savable
 __all__ = ["BoostedLabels"]
 
 FOLDS = 3
-BLOCK, MOST_BLOCKS = 50, 6
-"""Trees are added a block at a time, as long as the loss of held-out rows falls."""
+BLOCK, MOST_BLOCKS, LEAST_GAIN = 50, 16, 0.005
+"""Trees are added a block at a time, as long as the loss of held-out rows falls by this share."""
+MOST_VALUES = 5_000_000
+"""With very many labels there are fewer trees: what they say takes 20 MB at most."""
 LEARNING_RATE = 0.15
 DEPTH, LEAST_IN_LEAF = 4, 5
 ROW_SHARE, MOST_ROWS = 0.75, 1000
@@ -68,24 +70,26 @@ class BoostedLabels:
         """
         X = np.ascontiguousarray(X, dtype=np.float32)
         fold = np.random.RandomState(0).permutation(len(Y)) % FOLDS
-        logits, best = np.empty(Y.shape), None
-        with progress("boosting", MOST_BLOCKS + 1) as advance:
-            parts = [(fold == k, self._boosting(X, Y, weight, fold != k)) for k in range(FOLDS)]
-            for n_blocks in range(1, MOST_BLOCKS + 1):
+        parts = [(fold == k, self._boosting(X, Y, weight, fold != k)) for k in range(FOLDS)]
+        logits, lowest = np.empty(Y.shape), np.inf
+        for held, boosting in parts:
+            logits[held] = boosting.start
+        most_blocks = _most_blocks(Y.shape[1])
+        with progress("boosting", most_blocks + 1) as advance:
+            for n_blocks in range(1, most_blocks + 1):
                 for held, boosting in parts:
                     boosting.add_trees(BLOCK)
-                    logits[held] = boosting.logits_of(X[held])
+                    logits[held] += _sums(*boosting.latest(BLOCK), X[held])
                 probabilities = expit(logits)
                 loss = log_loss(probabilities, Y, weight)
-                if best is not None and loss >= best[0]:
+                if loss >= (1 - LEAST_GAIN) * lowest:
                     break
-                best = loss, n_blocks, probabilities
+                n_trees, lowest, held_out = n_blocks * BLOCK, loss, probabilities
                 advance()
-            assert best is not None
-            _, n_blocks, held_out = best
             whole = self._boosting(X, Y, weight, np.ones(len(Y), dtype=bool))
-            whole.add_trees(n_blocks * BLOCK)
-        self.start_, self.trees_, self.values_ = whole.start, whole.packed(), whole.values()
+            whole.add_trees(n_trees)
+        self.start_ = whole.start
+        self.trees_, self.values_ = whole.latest(n_trees)
         return held_out[rows]
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -151,17 +155,14 @@ class Boosting:
             tree.fit(self.X[rows], errors[np.ix_(rows, labels)], check_input=self.has_gaps)
         return tree.tree_
 
-    def packed(self) -> PackedTrees:
-        """All trees together."""
-        return PackedTrees.join(self.trees)
+    def latest(self, n_trees: int) -> tuple[PackedTrees, FloatArray]:
+        """The trees that were added last, and what their nodes add to the log-odds."""
+        return PackedTrees.join(self.trees[-n_trees:]), np.concatenate(self.steps[-n_trees:])
 
-    def values(self) -> FloatArray:
-        """What each node of all trees adds to the log-odds, (nodes, labels)."""
-        return np.concatenate(self.steps)
 
-    def logits_of(self, rows: FloatArray) -> FloatArray:
-        """The log-odds of other rows, (n, labels)."""
-        return _sums(self.packed(), self.values(), rows) + self.start
+def _most_blocks(n_labels: int) -> int:
+    nodes_in_block = BLOCK * 2 ** (DEPTH + 1)
+    return int(np.clip(MOST_VALUES // (nodes_in_block * n_labels), 1, MOST_BLOCKS))
 
 
 def _sums(trees: PackedTrees, values: FloatArray, rows: FloatArray) -> FloatArray:

@@ -54,6 +54,9 @@ EVIDENCE = 0.75
 LEAST_PROBABILITY = 1e-6
 """No label is more certain than this, or 1 less this."""
 
+LEAST_WEIGHT = 0.01
+"""A model that counts less is not kept."""
+
 MOST_POOLED = 300_000
 """The largest number of held-out scores that the weights of the models are learned from."""
 
@@ -102,11 +105,12 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     ----------
     classes_ : array
         The classes or, for an indicator matrix, the numbers of its columns.
-    smooth_ : KernelLabels, LandmarkLabels, SparseRidgeLabels or LinearLabels
+    smooth_ : KernelLabels, LandmarkLabels, SparseRidgeLabels, LinearLabels or None
+        None if it adds nothing to the others.
     linear_ : LogisticLabels or None
-        None for sparse inputs.
+        None if it adds nothing to the others, and for sparse inputs.
     boosted_ : BoostedLabels or None
-        None for sparse inputs.
+        None if they add nothing to the others, and for sparse inputs.
     forest_ : SetForest or None
         None for sparse inputs.
     frequencies_ : array of shape (labels,)
@@ -191,9 +195,9 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
                 of_forest, of_sets = self.forest_.fit_held_out(X, likely, weight, rows)
                 answers.append(of_forest)
         self.frequencies_ = _frequencies(Y, weight)
-        self.pool_ = None
-        if len(answers) > 1:
-            self.pool_ = _fitted_pool(self._with_frequencies(answers), Y[rows], weight[rows])
+        self.pool_: LogOddsPool | None = None
+        if self.forest_ is not None:
+            answers = self._fit_pool(answers, Y[rows], weight[rows])
         mixed = self._mixed(answers)
         if of_sets is not None and not self.plain_:
             examples = self._examples(of_sets, answers[-1], mixed)
@@ -294,6 +298,26 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         fitted_on_dense = self.forest_ is not None
         return X.toarray() if is_sparse and fitted_on_dense else X
 
+    def _fit_pool(
+        self, answers: list[FloatArray], Y: BoolArray, weight: FloatArray
+    ) -> list[FloatArray]:
+        """Learn the weights of all models, and drop those that add nothing.
+
+        The forest stays: it also knows which labels occur together. The answers of the models
+        that are left are returned.
+        """
+        self.pool_ = pool = _fitted_pool(self._with_frequencies(answers), Y, weight)
+        others = ("smooth_", "linear_", "boosted_")
+        useful = [share >= LEAST_WEIGHT for share in pool.weights[: len(others)]]
+        if all(useful):
+            return answers
+        for name, is_useful in zip(others, useful, strict=True):
+            if not is_useful:
+                setattr(self, name, None)
+        answers = [answer for answer, keep in zip(answers, [*useful, True], strict=True) if keep]
+        self.pool_ = _fitted_pool(self._with_frequencies(answers), Y, weight)
+        return answers
+
     def _models_with_inputs(self, X: Any) -> list[tuple[Any, Any]]:
         """All models but the forest, each with X as it takes it."""
         whole = self._without_gaps(X)
@@ -311,15 +335,12 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
 
     def _mixed(self, answers: list[FloatArray]) -> FloatArray:
         """One answer from those of all models."""
-        mixed = answers[0]
-        if len(answers) > 1:
-            pool = self.pool_
-            if pool is None:  # saved before there were weights
-                pool = LogOddsPool(len(answers))
-            else:
-                answers = self._with_frequencies(answers)
-            pooled = pool.pooled(np.stack([answer.ravel() for answer in answers]))
-            mixed = pooled.reshape(mixed.shape)
+        if self.pool_ is not None:
+            mixed = _pooled(self.pool_, self._with_frequencies(answers))
+        elif self.forest_ is not None:  # saved before there were weights
+            mixed = _pooled(LogOddsPool(len(answers)), answers)
+        else:
+            [mixed] = answers
         mixed = np.clip(mixed, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
         if self.plain_:
             mixed /= mixed.sum(axis=1, keepdims=True)
@@ -370,6 +391,11 @@ def _fitted_pool(answers: list[FloatArray], Y: BoolArray, weight: FloatArray) ->
     weight = np.broadcast_to(weight, Y.shape)[some]
     scores = np.stack([answer[some].ravel() for answer in answers])
     return LogOddsPool(len(answers)).fit(scores, Y[some].ravel(), (weight / weight.mean()).ravel())
+
+
+def _pooled(pool: LogOddsPool, answers: list[FloatArray]) -> FloatArray:
+    """One answer (n, labels) from several."""
+    return pool.pooled(np.stack([each.ravel() for each in answers])).reshape(answers[0].shape)
 
 
 def _usual_trees(n_rows: int) -> int:
