@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 from setlearn import SetClassifier
 from setlearn.errors import DataError, KindError, NotFittedError, ParameterError, SetlearnError
+from setlearn.learners import SetMixture
 from setlearn.rules import Margin, Threshold, TopK
 from tests.estimators.data import as_sets, tagged
 
@@ -317,3 +318,34 @@ def test_numbers_that_are_too_large_are_named_with_their_columns():
 def test_other_learners_may_take_them():
     numbers, sets = np.random.RandomState(0).randn(40, 3), [{"a"}, {"b"}] * 20
     SetClassifier(GaussianNB(), TopK(1)).fit(numbers * 1e60, sets).predict(numbers * 1e60)
+
+
+OTHER_KINDS = {
+    "texts": ["red"] * 20,
+    "categories": pd.Categorical(["red"] * 20),
+    "dates": pd.to_datetime(["2026-01-02"] * 20),
+}
+
+
+@pytest.mark.parametrize("values", OTHER_KINDS.values(), ids=OTHER_KINDS)
+def test_a_column_of_numbers_that_is_none_any_more(values):
+    table = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    model = SetClassifier(SetMixture(5), Margin(), random_state=0).fit(table, SETS)
+    message = r"column 'b' of X holds values such as '(red|2026-01-02).*pass numbers"
+    check_error(DataError, ValueError, message, lambda: model.predict(table.assign(b=values)))
+    gaps = table.assign(b=np.array([None] * 20))  # what pandas makes of missing values
+    assert (model.predict_proba(gaps) == model.predict_proba(table.assign(b=np.nan))).all()
+
+
+def test_columns_of_numbers_in_another_order():
+    table = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    model = SetClassifier(LogisticRegression(), Margin()).fit(table, SETS)
+    message = r"(?s)must be in the same order.*Pass X\[model.feature_names_in_\]"
+    other = table[["b", "a", "c", "d"]]
+    check_error(DataError, ValueError, message, lambda: model.predict(other))
+    assert model.predict(other[model.feature_names_in_]) == model.predict(table)
+
+
+def test_texts_that_are_all_empty():
+    message = "empty in all 20 rows.*pass texts, or leave the column out"
+    check_error(DataError, ValueError, message, lambda: SetClassifier().fit([""] * 20, SETS))

@@ -144,6 +144,13 @@ def test_a_label_that_is_always_unknown_is_refused():
         fitted(None, nothing)
 
 
+def test_known_labels_alone_are_refused():
+    """Nothing says which samples do not have a label."""
+    only_right = np.where(PARTLY == 1, 1.0, np.nan)
+    with pytest.raises(DataError, match=r"every known entry of Y is 1.*write 0 where"):
+        fitted(None, only_right)
+
+
 @pytest.mark.parametrize(
     "parameters",
     [

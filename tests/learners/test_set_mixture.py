@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from setlearn.errors import ParameterError
 from setlearn.learners import set_mixture as mixture_module
 from setlearn.learners.linear_labels import LinearLabels
 from setlearn.learners.ridge_labels import LandmarkLabels, SparseRidgeLabels
@@ -144,3 +145,14 @@ def test_a_model_that_adds_nothing_is_not_kept(monkeypatch):
     assert lean.predict_proba(rows[300:]) == pytest.approx(
         whole.predict_proba(rows[300:]), abs=0.05
     )
+
+
+def test_targets_may_be_sparse():
+    dense, thin = (SetMixture(5, random_state=0).fit(X, y) for y in (Y, sparse.csr_array(Y)))
+    assert (dense.predict_proba(X) == thin.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize("n_trees", [0, -1, 2.5, "many"])
+def test_a_wrong_number_of_trees(n_trees):
+    with pytest.raises(ParameterError, match=f"n_trees must be.*got {n_trees!r}"):
+        SetMixture(n_trees).fit(X, Y)

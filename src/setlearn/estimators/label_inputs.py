@@ -73,7 +73,7 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool, allow_nan: bo
 
 
 def check_numbers(learner: BaseEstimator, X: Any, features: TableFeatures | None) -> None:
-    """Raise if numbers are too large for a learner that reads them in single precision.
+    """Raise unless X holds numbers that a learner can read in single precision, if it does so.
 
     Parameters
     ----------
@@ -90,6 +90,8 @@ def check_numbers(learner: BaseEstimator, X: Any, features: TableFeatures | None
     """
     if not getattr(learner, "single_precision", False) or sparse.issparse(X):
         return
+    if hasattr(X, "columns"):
+        _refuse_other_kinds(X)
     names = getattr(X, "columns", None) if features is None else features.get_feature_names_out()
     check_range(X, None if names is None else list(names))
 
@@ -150,11 +152,32 @@ def _numeric(X: Any) -> bool:
     return True
 
 
+def _refuse_other_kinds(table: Any) -> None:
+    """Raise if a column does not hold numbers; None among them is a missing one."""
+    for name in table.columns:
+        column = table[name]
+        kind = getattr(column.dtype, "kind", "O")
+        try:
+            if kind == "O":
+                np.asarray(column.to_numpy(), dtype=np.float64)
+        except (TypeError, ValueError):
+            kind = "other"
+        if kind not in "biufO":
+            raise DataError(
+                f"column {name!r} of X holds values such as {str(column.to_numpy()[0])!r}, but the "
+                "model was fitted on numbers; pass numbers, with nan for those that are missing"
+            )
+
+
 def _with_cure(error: ValueError) -> str:
     """scikit-learn's message, and what to do where it does not say so."""
     message = str(error)
     if "features, but" in message:
         return f"{message} Pass the features that fit was given, in the same order."
+    if "feature names should match" in message:
+        return f"{message.rstrip()}\nPass X[model.feature_names_in_], with the columns of fit."
+    if "contains NaN" in message:
+        return f"{message.partition(chr(10))[0]} Fill the gaps, or leave out these samples."
     return message
 
 

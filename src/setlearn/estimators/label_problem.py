@@ -119,6 +119,11 @@ def read_targets(Y: Any, n_samples: int) -> tuple[LabelSpace, LabelTargets]:
             f"the label {label!r} is unknown for every sample in Y, so nothing can be learned "
             "about it; leave out its column"
         )
+    if targets.unknown is not None and (targets.counts == targets.n_known).all():
+        raise DataError(
+            "every known entry of Y is 1, so nothing says which samples do not have a label; "
+            "write 0 where a label is known to be wrong, and NaN only where that is not known"
+        )
     if targets.right.nnz == 0:
         raise DataError("every set in Y is empty, so there is no label to learn; check the targets")
     if targets.n_labels == 1 and targets.counts[0] == targets.n_known[0]:

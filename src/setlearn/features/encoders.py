@@ -236,8 +236,14 @@ class TextEncoder:
             If the texts contain no words.
         """
         vectoriser = _vectoriser(features, 1 if len(cells) < ROWS_FOR_RARE_WORDS else 2)
+        texts = [cell.text_or_empty() for cell in cells]
+        if not any(text.strip() for text in texts):
+            raise DataError(
+                f"column {column.name!r} is empty in all {len(cells)} rows, so there is nothing to "
+                "learn from; pass texts, or leave the column out"
+            )
         try:
-            vectoriser.fit([cell.text_or_empty() for cell in cells])
+            vectoriser.fit(texts)
         except ValueError:  # scikit-learn's error for texts without a word
             raise DataError(
                 f"column {column.name!r} has no words to learn from in {len(cells)} rows; "

@@ -27,6 +27,7 @@ from setlearn.learners.ridge_labels import KernelLabels, LandmarkLabels, SparseR
 from setlearn.learners.set_forest import SetForest
 from setlearn.missing_values import lower_medians
 from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray
+from setlearn.parameter_checks import check_count
 from setlearn.progress import progress
 from setlearn.savable import savable
 
@@ -247,7 +248,11 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
 
         Rows of weight 0, and rows of which no entry is known, are left out.
         """
+        if self.n_trees is not None:
+            check_count("n_trees", self.n_trees)
         known = None
+        if sparse.issparse(y):
+            y = y.toarray()  # type: ignore[attr-defined]  # scipy has no types
         if getattr(y, "ndim", 1) == 2 and np.asarray(y).dtype.kind == "f":
             known = ~np.isnan(y)
             y = np.where(known, y, 0)
