@@ -119,16 +119,6 @@ def test_labels_that_are_joined_to_texts_are_asked_about(separator):
         LabelSpace.read([*y, *names] * 3)
 
 
-def test_joined_labels_in_lists_of_one_are_asked_about():
-    y = [["sun, sea"], ["sea"], ["sun, wind"], ["wind, sea"], ["sun"]] * 4
-    with pytest.raises(DataError, match=r"such as 'sun, sea'.*pass sets, such as") as caught:
-        LabelSpace.read(y)
-    advice = str(caught.value).split("such as ")[-1].split(", or, if")[0]
-    assert eval(advice, {"y": y})[:2] == [{"sun", "sea"}, {"sea"}]
-    several = [*y, ["sun, sea", "sky"]]  # then the comma belongs to the name
-    assert "sun, sea" in LabelSpace.read(several)[0].classes
-
-
 def test_the_advice_on_joined_labels_gives_the_labels():
     y = ["eco, gift", "gift", "eco", "", "gift, eco,", "eco,gift"]
     with pytest.raises(DataError) as caught:

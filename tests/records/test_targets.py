@@ -127,6 +127,13 @@ def test_a_given_separator_wins_and_an_empty_one_keeps_texts_whole():
         ([[1, 2], [3]], ["tags: labels (3 different)"]),
         ([[], []], ["tags: labels (0 different)"]),
         (
+            ["a;b", "", "b;a", "nan"] * 3,
+            [
+                'tags: labels, separated by ";" (2 different)',
+                "6 empty cell(s) in tags: taken for the empty set",
+            ],
+        ),
+        (
             ["go;goes", "do;does", "be;is"],
             [
                 'tags: sequences, separated by ";" (6 different)',

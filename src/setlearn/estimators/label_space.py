@@ -247,7 +247,7 @@ def _read_classes(Y: Any) -> tuple[LabelSpace, LabelTargets]:
     except ValueError as error:
         raise DataError(str(error)) from error
     classes, ids = np.unique(y, return_inverse=True)
-    _refuse_joined_labels(classes, "[{} for text in y]")
+    _refuse_joined_labels(classes)
     if len(classes) < 2:
         raise DataError(
             f"y holds one class only ({classes.tolist()[0]!r}), so there is nothing to tell apart; "
@@ -257,18 +257,15 @@ def _read_classes(Y: Any) -> tuple[LabelSpace, LabelTargets]:
     return LabelSpace("classes", classes, classes.dtype, np.ndarray), LabelTargets(right)
 
 
-def _refuse_joined_labels(classes: NDArray[Any], cure: str) -> None:
-    """Raise if classes are texts that rather look like several labels each, such as "sun;sea".
-
-    The cure is Python code that makes sets of y, with a place for that which makes a set of a text.
-    """
+def _refuse_joined_labels(classes: NDArray[Any]) -> None:
+    """Raise if classes are texts that rather look like several labels each, such as "sun;sea"."""
     if classes.dtype.kind not in "UO":
         return
     lists = [text for text in classes.tolist() if text.startswith("[") and text.endswith("]")]
     if 2 * len(lists) >= len(classes):
         raise DataError(
             f"y holds texts such as {lists[0]!r}, which look like lists that were written into a "
-            f"file; pass sets, such as {cure.format('set(ast.literal_eval(text))')}"
+            "file; pass sets, such as [set(ast.literal_eval(text)) for text in y]"
         )
     for separator in SEPARATORS:
         joined = [text for text in classes.tolist() if separator in text]
@@ -276,7 +273,7 @@ def _refuse_joined_labels(classes: NDArray[Any], cure: str) -> None:
             raise DataError(
                 f"y holds texts such as {joined[0]!r}, which look like several labels with "
                 f"{separator!r} between them; pass sets, such as "
-                f"{cure.format(splitting(separator))}, or, if they are single classes, "
+                f"[{splitting(separator)} for text in y], or, if they are single classes, "
                 f"write them without {separator!r}"
             )
 
@@ -318,12 +315,8 @@ def _read_sets(sets: list[frozenset[Hashable]]) -> tuple[LabelSpace, LabelTarget
                 "Y holds nan, which cannot be a label, because it does not equal itself; use None "
                 "or a string"
             )
-    classes = as_label_array(labels)
-    single = all(len(each) <= 1 for each in sets)
-    if single and labels and all(isinstance(label, str) for label in labels):
-        _refuse_joined_labels(classes, "[{} for [text] in y]")
     right = indicator_of_sets(sets, labels)
-    space = LabelSpace("sets", classes, np.dtype(object), list)
+    space = LabelSpace("sets", as_label_array(labels), np.dtype(object), list)
     return space, LabelTargets(right)
 
 

@@ -12,7 +12,7 @@ from setlearn.features.column_guesses import sampled_rows
 from setlearn.features.columns import count_columns, join_names, matching_columns
 from setlearn.files import Row
 from setlearn.missing_values import is_missing
-from setlearn.records.targets import USUAL_SEPARATOR, TargetReader, as_flag
+from setlearn.records.targets import USUAL_SEPARATOR, TargetReader, as_flag, is_left_out
 from setlearn.records.written_lists import written_list
 from setlearn.set_reading import SEPARATORS
 
@@ -95,6 +95,10 @@ def guess_targets(
         guessed, reason = _guess_task(counts, len(rows))
         reader = replace(reader, task=guessed)
     notes.append(_note(rows, reader, len(counts)))
+    # An empty list says that there are no elements; a cell without a value may be an oversight.
+    n_empty = sum(is_left_out(row.record.get(columns[0])) for row in rows)
+    if n_empty:
+        notes.append(f"{n_empty} empty cell(s) in {columns[0]}: taken for the empty set")
     if reason:
         notes.append(f"task: {reader.task} ({reason})")
     return reader, notes

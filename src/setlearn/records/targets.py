@@ -18,7 +18,7 @@ from setlearn.missing_values import is_missing
 from setlearn.records.written_lists import written_list
 from setlearn.savable import savable
 
-__all__ = ["USUAL_SEPARATOR", "TargetReader", "as_flag"]
+__all__ = ["USUAL_SEPARATOR", "TargetReader", "as_flag", "is_left_out"]
 
 USUAL_SEPARATOR = ";"
 """What sets are written with, and read with unless the data show another separator."""
@@ -114,7 +114,7 @@ class TargetReader:
         >>> sorted(reader.elements('["one; two", "three"]', "known"))
         ['one; two', 'three']
         """
-        if is_missing(value) or _is_written_nan(value):
+        if is_left_out(value):
             return frozenset()
         if isinstance(value, str):
             written = written_list(value, where)
@@ -235,9 +235,10 @@ def as_flag(value: object) -> bool | None:
     return FLAGS.get(value.strip().lower()) if isinstance(value, str) else None
 
 
-def _is_written_nan(value: object) -> bool:
-    """Whether a cell holds what pandas may write for a missing value, and nothing else."""
-    return isinstance(value, str) and value.strip() in ("nan", "NaN")
+def is_left_out(value: object) -> bool:
+    """Whether a cell has no value, or holds what pandas may write for one that is missing."""
+    written_nan = isinstance(value, str) and value.strip() in ("nan", "NaN")
+    return written_nan or is_missing(value)
 
 
 def _value(row: Row, name: str) -> Any:
