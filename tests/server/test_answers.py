@@ -12,7 +12,7 @@ import setlearn
 from setlearn import SequenceSetGenerator, SetClassifier
 from setlearn.files.plain_values import plain
 from setlearn.nodes import Nodes, Step
-from setlearn.records import reading_x
+from setlearn.records import plan_records, reading_x
 from setlearn.rules import Margin, Threshold
 from setlearn.server.served_model import Ask, Refusal, ServedModel
 from tests.server.live_server import until
@@ -38,15 +38,18 @@ def expected(model, path, body):
     inputs, known = body["inputs"], [frozenset(elements) for elements in body.get("known", [])]
     if path == "predict":
         truncated = [ranking.truncated for ranking in model.predict_ranked(inputs)]
-        return {"predictions": plain(model.predict(inputs)), "truncated": truncated}
+        answer = {"predictions": plain(model.predict(inputs)), "truncated": truncated}
+        return answer | {"unseen": [False] * len(inputs)}
     if path == "complete":
         traces = [model.trace(*pair) for pair in zip(inputs, known, strict=True)]
         truncated = [trace.truncated for trace in traces]
-        return {"predictions": plain(model.complete(inputs, known)), "truncated": truncated}
+        answer = {"predictions": plain(model.complete(inputs, known)), "truncated": truncated}
+        return answer | {"unseen": [False] * len(inputs)}
     if path == "rank":
         ranked = model.predict_ranked(inputs, top=body.get("top"))
         pairs = [[{"element": plain(e), "score": s} for e, s in ranking] for ranking in ranked]
-        return {"rankings": pairs, "truncated": [ranking.truncated for ranking in ranked]}
+        answer = {"rankings": pairs, "truncated": [ranking.truncated for ranking in ranked]}
+        return answer | {"unseen": [False] * len(inputs)}
     return {"traces": [model.trace(x).to_dict() for x in inputs]}
 
 
@@ -152,6 +155,26 @@ class TestTruncated:
         assert [trace["truncated"] for trace in answer.entries] == [False, True]
 
 
+class TestUnseen:
+    @pytest.mark.parametrize("operation", [Ask.predict, Ask.rank, Ask.complete])
+    def test_new_categories(self, tmp_path, operation):
+        rows = [
+            {"city": city, "tags": tags} for city, tags in (("Rome", ["sun"]), ("Oslo", ["snow"]))
+        ]
+        model = SetClassifier(LogisticRegression(), Margin())
+        setlearn.save(plan_records(rows * 10, target="tags").fit(rows * 10, model), tmp_path / "m")
+        served = ServedModel.load(tmp_path / "m", ())
+        requests = [["Rome"], ["Bern", "Oslo"], ["Rome", "Pisa", "Bern"]]
+        asked = [Ask(operation, [{"city": city} for city in cities]) for cities in requests]
+        unseen = [answer.unseen for answer in served.answer(asked)]
+        assert unseen == [[False], [True, False], [False, True, True]]
+
+    def test_new_tokens(self, live):
+        with live.client() as client:
+            body = {"model": "forms", "inputs": ["ab", "a~b"]}
+            assert client.post("/v1/predict", json=body).json()["unseen"] == [False, True]
+
+
 class TestModels:
     def test_names(self, live):
         with live.client() as client:
@@ -242,7 +265,7 @@ class TestAnotherRule:
             model.answer([Ask(Ask.predict, [[1.0]], margin=margin)])[0]
             for margin in (None, (0.5, 0.0))
         )
-        assert answer == ([["b"]], [False])
+        assert answer == ([["b"]], [False], [False])
         assert "cannot use this rule: y had one class per sample" in refusal.message
 
 

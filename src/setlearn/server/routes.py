@@ -54,6 +54,16 @@ Truncated: TypeAlias = Annotated[
         examples=[[False]],
     ),
 ]
+Unseen: TypeAlias = Annotated[
+    list[bool],
+    Field(
+        description=(
+            "For each input, whether it has categories, dates or tokens that training has not "
+            "seen. The answer is made without them."
+        ),
+        examples=[[False]],
+    ),
+]
 KnownSets: TypeAlias = Annotated[
     list[list[Element]],
     Field(description="The known elements of each input, one list each.", examples=[[["fish"]]]),
@@ -123,6 +133,7 @@ class PredictAnswer(BaseModel):
     model: str
     predictions: Annotated[list[list[Element]], Field(examples=[[["fish", "grill"]]])]
     truncated: Truncated
+    unseen: Unseen
 
 
 class RankedElement(BaseModel):
@@ -138,6 +149,7 @@ class RankAnswer(BaseModel):
     model: str
     rankings: list[list[RankedElement]]
     truncated: Truncated
+    unseen: Unseen
 
 
 class TraceAnswer(BaseModel):
@@ -242,25 +254,25 @@ def _answer_routes(settings: Settings, batcher: Batcher, token: Sequence[Depends
     @router.post("/predict", response_model=PredictAnswer)
     async def predict(request: PredictRequest) -> dict[str, Any]:
         """Predict the set of each input."""
-        name, (sets, truncated) = await answer(request, Ask.predict)
-        return {"model": name, "predictions": sets, "truncated": truncated}
+        name, (sets, truncated, unseen) = await answer(request, Ask.predict)
+        return {"model": name, "predictions": sets, "truncated": truncated, "unseen": unseen}
 
     @router.post("/rank", response_model=RankAnswer)
     async def rank(request: RankRequest) -> dict[str, Any]:
         """List the elements of each input with their scores, best first."""
-        name, (rankings, truncated) = await answer(request, Ask.rank, top=request.top)
-        return {"model": name, "rankings": rankings, "truncated": truncated}
+        name, (rankings, truncated, unseen) = await answer(request, Ask.rank, top=request.top)
+        return {"model": name, "rankings": rankings, "truncated": truncated, "unseen": unseen}
 
     @router.post("/complete", response_model=PredictAnswer)
     async def complete(request: CompleteRequest) -> dict[str, Any]:
         """Given some elements of each set, predict the others."""
-        name, (sets, truncated) = await answer(request, Ask.complete, known=request.known)
-        return {"model": name, "predictions": sets, "truncated": truncated}
+        name, (sets, truncated, unseen) = await answer(request, Ask.complete, known=request.known)
+        return {"model": name, "predictions": sets, "truncated": truncated, "unseen": unseen}
 
     @router.post("/trace", response_model=TraceAnswer)
     async def trace(request: TraceRequest) -> dict[str, Any]:
         """Show step by step how the set of each input is built, and why it ends there."""
-        name, (traces, _) = await answer(request, Ask.trace, known=request.known)
+        name, (traces, _, _) = await answer(request, Ask.trace, known=request.known)
         return {"model": name, "traces": traces}
 
     return router

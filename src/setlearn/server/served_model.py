@@ -10,7 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setlearn.errors import SetlearnError, TruncationWarning
+from setlearn.errors import (
+    SetlearnError,
+    TruncationWarning,
+    UnseenTokenWarning,
+    UnseenValueWarning,
+)
 from setlearn.features import as_rows
 from setlearn.files.plain_values import plain
 from setlearn.persistence import SavedModel, read_model
@@ -94,10 +99,13 @@ class Answer(NamedTuple):
         What was asked for, one entry per input.
     truncated : list of bool
         Whether a limit of the model cut the set off, one per input. A trace says this itself.
+    unseen : list of bool
+        Whether an input has values or tokens that training has not seen, one per input.
     """
 
     entries: list[Any]
     truncated: list[bool]
+    unseen: list[bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,14 +186,11 @@ class ServedModel:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             entries = batch.operation(batch, model)
-        truncated = [False] * len(entries)
-        for warning in caught:
-            if isinstance(warning.message, TruncationWarning):
-                for sample in warning.message.samples:
-                    truncated[sample] = True
+        truncated = _warned_of(caught, len(entries), TruncationWarning)
+        unseen = _warned_of(caught, len(entries), UnseenTokenWarning, UnseenValueWarning)
         ends = np.cumsum([len(ask.inputs) for ask in asks])
         parts = [slice(end - len(ask.inputs), end) for ask, end in zip(asks, ends, strict=True)]
-        return [Answer(entries[part], truncated[part]) for part in parts]
+        return [Answer(entries[part], truncated[part], unseen[part]) for part in parts]
 
     def _answer_alone(self, ask: Ask) -> Answer | Refusal:
         try:
@@ -244,3 +249,14 @@ class ServedModel:
             except Exception:  # which the answer has had before
                 return None
         return None
+
+
+def _warned_of(
+    caught: Sequence[warnings.WarningMessage],
+    n_inputs: int,
+    *kinds: type[TruncationWarning | UnseenTokenWarning | UnseenValueWarning],
+) -> list[bool]:
+    """Whether there was a warning of these kinds about each input."""
+    messages = (each.message for each in caught)
+    warned = {k for message in messages if isinstance(message, kinds) for k in message.samples}
+    return [number in warned for number in range(n_inputs)]
