@@ -1,26 +1,26 @@
 """Reads sets as users write them: sets of labels, indicator matrices, and sets of sequences."""
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence, Set
-from numbers import Number
+from collections.abc import Collection, Hashable, Iterable, Mapping, Set
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from setlearn.errors import DataError, KindError
-from setlearn.missing_values import is_missing, missing_entries
-from setlearn.nodes import BoolArray
+from setlearn.errors import KindError
+from setlearn.indicators import (
+    are_indicator_rows,
+    read_indicator,
+    read_partly_known_indicator,
+)
+from setlearn.missing_values import is_missing
 
 __all__ = [
     "SEPARATORS",
     "LabelSets",
     "Samples",
-    "are_indicator_rows",
     "check_one_kind",
     "frozen",
-    "indicator_of_rows",
-    "indicator_of_sets",
     "read_label_sets",
     "read_partly_known",
     "read_samples",
@@ -62,11 +62,11 @@ def read_label_sets(Y: Samples, name: str) -> LabelSets | sparse.csr_array:
         If ``Y`` is neither sets nor a matrix, or could be either.
     """
     if sparse.issparse(Y):
-        return _read_sparse(Y, name)
+        return read_indicator(Y, name)
     if hasattr(Y, "__array__"):  # also a DataFrame, a Series or a tensor
         array = np.asarray(Y)
         if array.ndim != 1:
-            return _read_dense(array, name)
+            return read_indicator(array, name)
         Y = list(array)
     if are_indicator_rows(Y):
         raise KindError(
@@ -112,13 +112,10 @@ def read_partly_known(
            [False, False]])
     """
     if sparse.issparse(Y):
-        return _read_partly_known_sparse(Y, name)
+        return read_partly_known_indicator(Y, name)
     if not hasattr(Y, "__array__") or (array := np.asarray(Y)).ndim != 2:
         return read_label_sets(Y, name), None
-    missing = missing_entries(array)
-    if not missing.any():
-        return _read_dense(array, name), None
-    return _read_dense(np.where(missing, 0, array), name), sparse.csr_array(missing)
+    return read_partly_known_indicator(array, name)
 
 
 def read_sets_of_sequences(Y: Samples, name: str) -> LabelSets:
@@ -242,22 +239,6 @@ def read_set(sample: Collection[Any], name: str) -> frozenset[Hashable]:
     return frozen(sample, name)
 
 
-def are_indicator_rows(Y: object) -> bool:
-    """Whether plain lists look like the rows of an indicator, as scikit-learn accepts them.
-
-    As sets, such rows would all be {0}, {1} or {0, 1}. To mean these, write them as sets.
-    """
-    if not isinstance(Y, list | tuple) or not Y:
-        return False
-    if not all(isinstance(row, list | tuple | np.ndarray) for row in Y):
-        return False
-    width = len(Y[0])
-    return width > 1 and all(
-        len(row) == width and all(isinstance(v, Number | np.bool_) and v in (0, 1) for v in row)
-        for row in Y
-    )
-
-
 def frozen(elements: Iterable[Hashable], where: str) -> frozenset[Hashable]:
     """Make a frozenset, with an error message that says which set cannot be one.
 
@@ -327,50 +308,6 @@ def splitting(separator: str) -> str:
     return f"{{part.strip() for part in text.split({separator!r}) if part.strip()}}"
 
 
-def indicator_of_sets(sets: LabelSets, labels: Sequence[Hashable]) -> sparse.csr_array:
-    """Turn sets of labels into an indicator matrix.
-
-    Parameters
-    ----------
-    sets : list of frozenset
-        The sets, one per row.
-    labels : sequence of hashable
-        The labels, one per column. They include all labels of the sets.
-
-    Returns
-    -------
-    csr_array of bool, shape (n_sets, n_labels)
-        True where the set of the row holds the label of the column.
-    """
-    column = {label: k for k, label in enumerate(labels)}
-    return indicator_of_rows(
-        [[column[label] for label in one_set] for one_set in sets], len(column)
-    )
-
-
-def indicator_of_rows(rows: list[list[int]], n_columns: int) -> sparse.csr_array:
-    """Turn lists of column numbers into an indicator matrix.
-
-    Parameters
-    ----------
-    rows : list of lists of int
-        The columns that are True in each row.
-    n_columns : int
-        The number of columns.
-
-    Returns
-    -------
-    csr_array of bool, shape (n_rows, n_columns)
-        The matrix, with sorted indices.
-    """
-    indptr = np.cumsum([0, *map(len, rows)])
-    indices = np.fromiter((column for row in rows for column in row), np.intp, int(indptr[-1]))
-    present = np.ones(len(indices), dtype=bool)
-    matrix = sparse.csr_array((present, indices, indptr), shape=(len(rows), n_columns))
-    matrix.sort_indices()
-    return matrix
-
-
 def _as_sequence(element: object, where: str) -> Hashable:
     if isinstance(element, str):
         return str(element)
@@ -382,37 +319,6 @@ def _as_sequence(element: object, where: str) -> Hashable:
         f"{where} holds the {type(element).__name__} {element!r}, which is not a sequence; "
         f"use strings, tuples of tokens, or frozensets of tokens"
     )
-
-
-def _read_sparse(Y: Any, name: str) -> sparse.csr_array:
-    _check_matrix(Y, name)
-    matrix = sparse.csr_array(Y, copy=True)  # the user's matrix must not be changed in place
-    matrix.sum_duplicates()
-    matrix.eliminate_zeros()
-    _check_indicator(matrix.data, name)
-    return matrix.astype(bool)
-
-
-def _read_partly_known_sparse(
-    Y: Any, name: str
-) -> tuple[sparse.csr_array, sparse.csr_array | None]:
-    matrix = sparse.csr_array(Y)
-    missing = missing_entries(matrix.data)
-    if not missing.any():
-        return _read_sparse(Y, name), None
-    data = np.where(missing, 0, matrix.data)
-    known, unknown = (  # copies, because removing zeros changes the indices in place
-        sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape, copy=True)
-        for values in (data, missing)
-    )
-    unknown.eliminate_zeros()
-    return _read_sparse(known, name), unknown
-
-
-def _read_dense(array: NDArray[Any], name: str) -> sparse.csr_array:
-    _check_matrix(array, name)
-    _check_indicator(array, name)
-    return sparse.csr_array(array.astype(bool))
 
 
 def _check_sample(sample: object, where: str) -> None:
@@ -429,31 +335,6 @@ def _check_sample(sample: object, where: str) -> None:
         raise KindError(
             f"{where} is {_describe(sample)}, not a set; pass a set, list or tuple per sample"
         )
-
-
-def _check_matrix(Y: Any, name: str) -> None:
-    if Y.ndim != 2:
-        raise DataError(
-            f"an indicator is a matrix (samples, labels), but {name} has {Y.ndim} dimension(s); "
-            f"reshape a single sample with Y[None, :]"
-        )
-
-
-def _check_indicator(values: NDArray[Any], name: str) -> None:
-    usable = _is_zero_or_one(values)
-    if not usable.all():
-        raise DataError(
-            f"an indicator holds only 0 and 1, but {name} holds {values[~usable].tolist()[0]!r}; "
-            f"threshold scores first, or pass sets of labels"
-        )
-
-
-def _is_zero_or_one(values: NDArray[Any]) -> BoolArray:
-    if values.dtype.kind in "biuf":
-        return np.asarray((values == 0) | (values == 1))
-    # Tables of mixed columns arrive as objects, and pandas' NA cannot be compared.
-    usable = [isinstance(v, Number | np.bool_) and v in (0, 1) for v in values.flat]
-    return np.array(usable, dtype=bool).reshape(values.shape)
 
 
 def _describe(value: object) -> str:

@@ -19,8 +19,8 @@ from scipy import sparse
 
 from setlearn.datasets._random_generator import RandomState, random_generator
 from setlearn.errors import DataError, ParameterError
+from setlearn.indicators import indicator_of_rows
 from setlearn.nodes import FloatArray
-from setlearn.set_reading import indicator_of_rows
 
 __all__ = ["Benchmark", "digit_strips", "load_benchmark"]
 

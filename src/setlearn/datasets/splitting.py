@@ -10,9 +10,10 @@ from scipy import sparse
 
 from setlearn.datasets._random_generator import RandomState, random_generator
 from setlearn.errors import DataError, ParameterError
+from setlearn.indicators import indicator_of_sets
 from setlearn.nodes import BoolArray, FloatArray, IntArray
 from setlearn.ordering import canonical_rank
-from setlearn.set_reading import Samples, indicator_of_sets, read_label_sets
+from setlearn.set_reading import Samples, read_label_sets
 
 __all__ = ["random_split", "stratified_split"]
 

@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import _check_feature_names, _check_n_features, _num_samples
 
 from setlearn.errors import DataError, KindError
-from setlearn.estimators.base import check_not_empty
+from setlearn.estimators.argument_checks import check_not_empty
 from setlearn.features import TableFeatures
 from setlearn.learners.input_range import check_range
 

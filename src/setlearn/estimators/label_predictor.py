@@ -13,20 +13,18 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import _num_samples
 
 from setlearn.errors import ParameterError
-from setlearn.estimators.base import (
-    Ranking,
-    RuleHolder,
-    Task,
-    Unknown,
+from setlearn.estimators.argument_checks import (
     check_both,
     check_same_length,
     check_top,
     check_unknown,
 )
+from setlearn.estimators.base import Ranking, Task, Unknown
 from setlearn.estimators.completion import Completion
 from setlearn.estimators.hierarchy import Hierarchy, given_parents
 from setlearn.estimators.label_inputs import check_inputs, check_numbers, one_sample
 from setlearn.estimators.label_space import LabelSpace, sparse_mask
+from setlearn.estimators.rule_holder import RuleHolder
 from setlearn.features import TableFeatures
 from setlearn.metrics import mean_f1
 from setlearn.nodes import BoolArray, FloatArray, Mask, Nodes

@@ -16,7 +16,7 @@ from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter
 
 from setlearn.errors import DataError, NotFittedError, ParameterError
-from setlearn.estimators.base import check_same_length
+from setlearn.estimators.argument_checks import check_same_length
 from setlearn.estimators.hierarchy import Hierarchy
 from setlearn.estimators.label_space import LabelSpace, as_label_array
 from setlearn.features import TableFeatures

@@ -16,20 +16,13 @@ from sklearn.utils.validation import column_or_1d
 
 from setlearn.errors import DataError, KindError, UnknownLabelWarning, warn_user
 from setlearn.estimators.base import Unknown
+from setlearn.indicators import are_indicator_rows, indicator_of_rows, indicator_of_sets
 from setlearn.missing_values import is_missing
 from setlearn.nodes import BoolArray
 from setlearn.ordering import canonical_rank
 from setlearn.savable import savable
 from setlearn.scorers.label_targets import LabelTargets
-from setlearn.set_reading import (
-    SEPARATORS,
-    are_indicator_rows,
-    indicator_of_rows,
-    indicator_of_sets,
-    read_label_sets,
-    read_partly_known,
-    splitting,
-)
+from setlearn.set_reading import SEPARATORS, read_label_sets, read_partly_known, splitting
 
 __all__ = ["Kind", "LabelSpace", "sparse_mask"]
 

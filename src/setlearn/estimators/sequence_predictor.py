@@ -17,19 +17,16 @@ from setlearn.errors import (
     UnseenTokenWarning,
     warn_user,
 )
-from setlearn.estimators.base import (
-    InputLayout,
-    Ranking,
-    RuleHolder,
-    Task,
-    Unknown,
+from setlearn.estimators.argument_checks import (
     check_both,
     check_not_empty,
     check_same_length,
     check_top,
     check_unknown,
 )
+from setlearn.estimators.base import InputLayout, Ranking, Task, Unknown
 from setlearn.estimators.candidate_lists import rule_data, scored_trees
+from setlearn.estimators.rule_holder import RuleHolder
 from setlearn.estimators.sequence_parameters import (
     FEW,
     as_list,

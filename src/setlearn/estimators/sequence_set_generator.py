@@ -16,7 +16,7 @@ from setlearn.errors import (
     SetlearnWarning,
     warn_user,
 )
-from setlearn.estimators.base import check_same_length
+from setlearn.estimators.argument_checks import check_same_length
 from setlearn.estimators.candidate_lists import rule_data
 from setlearn.estimators.continued_training import continued, kept_split
 from setlearn.estimators.scorer_choice import scorer_source

@@ -9,16 +9,10 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from setlearn.errors import DataError, KindError
+from setlearn.indicators import indicator_of_rows, indicator_of_sets
 from setlearn.nodes import FloatArray, IntArray
 from setlearn.ordering import canonical_rank
-from setlearn.set_reading import (
-    LabelSets,
-    Samples,
-    indicator_of_rows,
-    indicator_of_sets,
-    read_label_sets,
-    read_partly_known,
-)
+from setlearn.set_reading import LabelSets, Samples, read_label_sets, read_partly_known
 
 __all__ = [
     "NamedPair",

@@ -10,16 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from setlearn.errors import DataError, ParameterError
-from setlearn.estimators.base import (
-    InputLayout,
-    Ranking,
-    RuleHolder,
-    SetPredictor,
-    Task,
-    Trace,
-    Unknown,
-    check_not_empty,
-)
+from setlearn.estimators.argument_checks import check_not_empty
+from setlearn.estimators.base import InputLayout, Ranking, SetPredictor, Task, Trace, Unknown
+from setlearn.estimators.rule_holder import RuleHolder
 from setlearn.features.cells import as_number, guess_kind
 from setlearn.features.columns import Column, as_rows, join_names, matching_columns
 from setlearn.features.encoders import NumericEncoder

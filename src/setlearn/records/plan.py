@@ -10,9 +10,10 @@ from typing import Any, NamedTuple, TypeAlias, get_args
 from sklearn.base import clone
 
 from setlearn.errors import DataError, ParameterError
-from setlearn.estimators.base import RuleHolder, Task
+from setlearn.estimators.base import Task
 from setlearn.estimators.label_space import LabelSpace
 from setlearn.estimators.leaked_targets import warn_of_leaked_columns
+from setlearn.estimators.rule_holder import RuleHolder
 from setlearn.features.cells import Kind
 from setlearn.features.column_guesses import AS_GIVEN, guess_columns, sampled_rows
 from setlearn.features.columns import Column, as_rows, column_notes, read_columns
