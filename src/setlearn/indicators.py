@@ -158,14 +158,14 @@ def _read_partly_known_sparse(
     matrix = sparse.csr_array(Y)
     missing = missing_entries(matrix.data)
     if not missing.any():
-        return _read_sparse(Y, name), None
+        return read_indicator(Y, name), None
     data = np.where(missing, 0, matrix.data)
     known, unknown = (  # copies, because removing zeros changes the indices in place
         sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape, copy=True)
         for values in (data, missing)
     )
     unknown.eliminate_zeros()
-    return _read_sparse(known, name), unknown
+    return read_indicator(known, name), unknown
 
 
 def _check_values(values: NDArray[Any], name: str) -> None:
