@@ -86,3 +86,11 @@ def test_very_many_labels_get_fewer_trees(monkeypatch):
     monkeypatch.setattr(boosted_labels, "MOST_VALUES", 1)
     few, _ = fitted()
     assert len(few.trees_.first) - 1 == boosted_labels.BLOCK < len(many.trees_.first) - 1
+
+
+def test_trees_that_will_not_come_near_another_model_are_not_grown():
+    many, _ = fitted()
+    few = BoostedLabels(0)
+    held_out = few.fit_held_out(X, Y, ONES, ROWS, rival=1e-4)
+    assert len(few.trees_.first) < len(many.trees_.first)
+    assert log_loss(held_out, Y, ONES) < 0.4

@@ -21,6 +21,8 @@ __all__ = ["BoostedLabels"]
 FOLDS = 3
 BLOCK, MOST_BLOCKS, LEAST_GAIN = 50, 16, 0.005
 """Trees are added a block at a time, as long as the loss of held-out rows falls by this share."""
+NEAR = 1.2
+"""How many times the loss of another model is near it."""
 MOST_VALUES = 5_000_000
 """With very many labels there are fewer trees: what they say takes 20 MB at most."""
 LEARNING_RATE = 0.15
@@ -51,7 +53,9 @@ class BoostedLabels:
     def __init__(self, random_state: int) -> None:
         self.random_state = random_state
 
-    def fit_held_out(self, X: Any, Y: BoolArray, weight: FloatArray, rows: IntArray) -> FloatArray:
+    def fit_held_out(
+        self, X: Any, Y: BoolArray, weight: FloatArray, rows: IntArray, rival: float = np.inf
+    ) -> FloatArray:
         """Fit, and answer for training rows by trees that have not seen them.
 
         Parameters
@@ -63,6 +67,8 @@ class BoostedLabels:
             0 for entries that are unknown.
         rows : array of int
             The training rows to answer for.
+        rival : float, optional
+            The loss of another model. Trees that will not come near it are not worth their time.
 
         Returns
         -------
@@ -84,8 +90,11 @@ class BoostedLabels:
                 loss = log_loss(probabilities, Y, weight)
                 if loss >= (1 - LEAST_GAIN) * lowest:
                     break
-                n_trees, lowest, held_out = n_blocks * BLOCK, loss, probabilities
+                gain, lowest = lowest - loss, loss
+                n_trees, held_out = n_blocks * BLOCK, probabilities
                 advance()
+                if lowest - gain * (most_blocks - n_blocks) > NEAR * rival:
+                    break
             whole = self._boosting(X, Y, weight, np.ones(len(Y), dtype=bool))
             whole.add_trees(n_trees)
         self.start_ = whole.start

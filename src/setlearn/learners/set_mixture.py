@@ -21,6 +21,7 @@ from sklearn.utils.validation import (
 
 from setlearn.learners.boosted_labels import BoostedLabels
 from setlearn.learners.linear_labels import LinearLabels
+from setlearn.learners.log_loss import log_loss
 from setlearn.learners.log_odds_pool import LogOddsPool
 from setlearn.learners.logistic_labels import LogisticLabels
 from setlearn.learners.ridge_labels import KernelLabels, LandmarkLabels, SparseRidgeLabels
@@ -135,6 +136,11 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     single_precision: ClassVar[bool] = True
     """Numbers must not be too large for single precision, in which trees read them."""
 
+    linear_: LogisticLabels | None
+    boosted_: BoostedLabels | None
+    forest_: SetForest | None
+    pool_: LogOddsPool | None
+
     def __init__(
         self,
         n_trees: int | None = None,
@@ -184,24 +190,14 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
             for fewer.
         """
         X, Y, weight, counted = self._read(X, y, sample_weight)
-        self.smooth_, self.linear_, self.boosted_, self.forest_ = self._new_models(X)
-        rows = _held_out_rows(Y.shape, self.smooth_.largest_held_out_share)
-        models, answers, of_sets, examples = self._models_with_inputs(X), [], None, None
-        with progress("fitting", len(models) + (self.forest_ is not None)) as advance:
-            for model, inputs in models:
-                answers.append(model.fit_held_out(inputs, Y, weight, rows))
-                advance()
-            if self.forest_ is not None:
-                likely = Y if weight.all() else np.where(weight > 0, Y, self._guesses(X))
-                of_forest, of_sets = self.forest_.fit_held_out(X, likely, weight, rows)
-                answers.append(of_forest)
+        self.smooth_ = _smooth_model(X)
+        self.linear_ = self.boosted_ = self.forest_ = self.pool_ = None
         self.frequencies_ = _frequencies(Y, weight)
-        self.pool_: LogOddsPool | None = None
-        if self.forest_ is not None:
-            answers = self._fit_pool(answers, Y[rows], weight[rows])
-        mixed = self._mixed(answers)
-        if of_sets is not None and not self.plain_:
-            examples = self._examples(of_sets, answers[-1], mixed)
+        rows = _held_out_rows(Y.shape, self.smooth_.largest_held_out_share)
+        if sparse.issparse(X):
+            mixed = self._mixed([self.smooth_.fit_held_out(X, Y, weight, rows)])
+            return HeldOut(counted[rows], mixed)
+        mixed, examples = self._fit_dense(X, Y, weight, rows)
         return HeldOut(counted[rows], mixed, examples)
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -270,20 +266,29 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         self.medians_ = None if sparse.issparse(X) else lower_medians(X)  # sparse has no gaps
         return X, Y, weight, counted
 
-    def _new_models(
-        self, X: Any
-    ) -> tuple[Any, LogisticLabels | None, BoostedLabels | None, SetForest | None]:
-        """The smooth model that suits the size of X, and the others if X is dense."""
-        n, n_features = X.shape
-        if not sparse.issparse(X):
-            rng = check_random_state(self.random_state)
-            smooth = KernelLabels() if n <= LARGEST_SYSTEM else LandmarkLabels()
-            n_trees = _usual_trees(n) if self.n_trees is None else self.n_trees
-            seed = int(rng.randint(2**31 - 1))
-            return smooth, LogisticLabels(), BoostedLabels(seed), SetForest(n_trees, seed)
-        if n_features < n and n_features <= LARGEST_SYSTEM:
-            return SparseRidgeLabels(), None, None, None
-        return (KernelLabels() if n <= LARGEST_SYSTEM else LinearLabels()), None, None, None
+    def _fit_dense(
+        self, X: FloatArray, Y: BoolArray, weight: FloatArray, rows: IntArray
+    ) -> tuple[FloatArray, Examples | None]:
+        """Fit all models and their weights, and answer for rows that are held out."""
+        n_trees = _usual_trees(len(Y)) if self.n_trees is None else self.n_trees
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        linear, boosted, forest = LogisticLabels(), BoostedLabels(seed), SetForest(n_trees, seed)
+        whole = self._without_gaps(X)
+        with progress("fitting", 4) as advance:
+            answers = [self.smooth_.fit_held_out(whole, Y, weight, rows)]
+            advance()
+            answers.append(linear.fit_held_out(whole, Y, weight, rows))
+            advance()
+            rival = min(log_loss(answer, Y[rows], weight[rows]) for answer in answers)
+            answers.append(boosted.fit_held_out(X, Y, weight, rows, rival))
+            advance()
+            if not weight.all():  # the forest counts whole sets
+                Y = np.where(weight > 0, Y, self.smooth_.predict_proba(whole) > 0.5)
+            of_forest, of_sets = forest.fit_held_out(X, Y, weight, rows)
+            answers.append(of_forest)
+        self.linear_, self.boosted_, self.forest_ = linear, boosted, forest
+        mixed = self._mixed(self._fit_pool(answers, Y[rows], weight[rows]))
+        return mixed, None if self.plain_ else self._examples(of_sets, of_forest, mixed)
 
     def _read_targets(self, y: Any) -> BoolArray:
         check_classification_targets(y)
@@ -323,20 +328,11 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         self.pool_ = _fitted_pool(self._with_frequencies(answers), Y, weight)
         return answers
 
-    def _models_with_inputs(self, X: Any) -> list[tuple[Any, Any]]:
-        """All models but the forest, each with X as it takes it."""
-        whole = self._without_gaps(X)
-        models = ((self.smooth_, whole), (self.linear_, whole), (self.boosted_, X))
-        return [(model, inputs) for model, inputs in models if model is not None]
-
     def _answers(self, X: Any) -> list[FloatArray]:
         """The probabilities of all models but the forest."""
-        return [model.predict_proba(inputs) for model, inputs in self._models_with_inputs(X)]
-
-    def _guesses(self, X: Any) -> BoolArray:
-        """Which labels the smooth model finds probable, for entries that are unknown."""
-        probable: BoolArray = self.smooth_.predict_proba(self._without_gaps(X)) > 0.5
-        return probable
+        whole = self._without_gaps(X)
+        models = ((self.smooth_, whole), (self.linear_, whole), (self.boosted_, X))
+        return [model.predict_proba(inputs) for model, inputs in models if model is not None]
 
     def _mixed(self, answers: list[FloatArray]) -> FloatArray:
         """One answer from those of all models."""
@@ -372,6 +368,16 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         if self.medians_ is None or not np.isnan(X).any():
             return X
         return np.where(np.isnan(X), self.medians_, X)
+
+
+def _smooth_model(X: Any) -> Any:
+    """The smooth model that suits the size of X."""
+    n, n_features = X.shape
+    if sparse.issparse(X) and n_features < n and n_features <= LARGEST_SYSTEM:
+        return SparseRidgeLabels()
+    if n <= LARGEST_SYSTEM:
+        return KernelLabels()
+    return LinearLabels() if sparse.issparse(X) else LandmarkLabels()
 
 
 def _held_out_rows(shape: tuple[int, ...], largest_share: float) -> IntArray:
