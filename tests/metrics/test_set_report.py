@@ -93,6 +93,13 @@ def test_controlled_precision_is_what_risk_control_controls():
     assert "controlled precision" not in str(set_report([{1}, set()], [{1, 2}, set()]))
 
 
+def test_nothing_is_missing_from_an_empty_set():
+    report = set_report([{1}, set()], [{1}, {2}])
+    assert (report.mean_recall, report.controlled_recall) == (0.5, 1.0)
+    assert "controlled recall" in str(report)
+    assert "controlled recall" not in str(set_report([{1}, set()], [{1}, set()]))
+
+
 def test_a_report_is_frozen():
     with pytest.raises(FrozenInstanceError):
         set_report([{1}], [{1}]).mean_f1 = 0.5

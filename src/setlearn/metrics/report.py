@@ -37,6 +37,9 @@ class SetReport:
         What ``RiskControl(precision=...)`` guarantees: the mean precision if an empty predicted
         set always counts as right, because nothing in it is wrong. In ``mean_precision`` it counts
         as 0 unless the true set is empty too. The table shows it where the two differ.
+    controlled_recall : float
+        What ``RiskControl(recall=...)`` guarantees: the mean recall if nothing is ever missing from
+        an empty true set.
     mean_true_size, mean_predicted_size : float
         Mean set sizes.
     n_empty_true, n_empty_predicted : int
@@ -62,6 +65,7 @@ class SetReport:
     mean_precision: float
     controlled_precision: float
     mean_recall: float
+    controlled_recall: float
     mean_jaccard: float
     hamming_distance: float
     mean_true_size: float
@@ -98,8 +102,9 @@ class SetReport:
             ("mean F1", _figure(self.mean_f1), f"± {_figure(self.mean_f1_error)}"),
             ("exact match", _figure(self.exact_match), ""),
             ("mean precision", _figure(self.mean_precision), ""),
-            *self._controlled_precision_row(),
+            *_controlled("precision", self.controlled_precision, self.mean_precision),
             ("mean recall", _figure(self.mean_recall), ""),
+            *_controlled("recall", self.controlled_recall, self.mean_recall),
             ("mean Jaccard", _figure(self.mean_jaccard), ""),
             ("Hamming distance", _figure(self.hamming_distance), ""),
             ("mean true size", _figure(self.mean_true_size), f"{self.n_empty_true} empty"),
@@ -118,12 +123,6 @@ class SetReport:
                 ("mean edit distance", _figure(self.mean_edit_distance), left_out),
             ]
         return rows
-
-    def _controlled_precision_row(self) -> list[tuple[str, str, str]]:
-        if self.controlled_precision == self.mean_precision:
-            return []
-        remark = "empty predicted sets count as right"
-        return [("controlled precision", _figure(self.controlled_precision), remark)]
 
 
 def set_report(
@@ -194,6 +193,7 @@ def _set_figures(overlaps: Overlaps) -> dict[str, Any]:
         "mean_precision": sample_mean(overlaps.precision),
         "controlled_precision": sample_mean(overlaps.controlled_precision),
         "mean_recall": sample_mean(overlaps.recall),
+        "controlled_recall": sample_mean(overlaps.controlled_recall),
         "mean_jaccard": sample_mean(overlaps.jaccard),
         "hamming_distance": sample_mean(overlaps.hamming()),
         "mean_true_size": sample_mean(overlaps.true.astype(float)),
@@ -202,6 +202,13 @@ def _set_figures(overlaps: Overlaps) -> dict[str, Any]:
         "n_empty_predicted": int((overlaps.predicted == 0).sum()),
         "n_unknown": overlaps.n_unknown,
     }
+
+
+def _controlled(what: str, controlled: float, mean: float) -> list[tuple[str, str, str]]:
+    """The row of what `RiskControl` guarantees, where it differs from the ordinary mean."""
+    empty = {"precision": "predicted", "recall": "true"}[what]
+    remark = f"empty {empty} sets count as right"
+    return [] if controlled == mean else [(f"controlled {what}", _figure(controlled), remark)]
 
 
 def _standard_error(values: FloatArray) -> float:

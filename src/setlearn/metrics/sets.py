@@ -86,6 +86,11 @@ class Overlaps:
         return self._share(self.shared, self.true)
 
     @property
+    def controlled_recall(self) -> FloatArray:
+        """The share of the true set that was predicted; 1 if it is empty: nothing is missing."""
+        return np.where(self.true == 0, 1.0, self.recall)
+
+    @property
     def jaccard(self) -> FloatArray:
         """The size of the intersection divided by that of the union."""
         return self._share(self.shared, self.true + self.predicted - self.shared)
