@@ -8,13 +8,15 @@ from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
 
 from setlearn import SetClassifier, load, save
 from setlearn.errors import DataError, KindError, SetlearnError
 from setlearn.features import TableFeatures, as_rows
 from setlearn.files import Row
+from setlearn.learners import SetMixture
 from setlearn.records import reading_x, record_model_for
-from setlearn.rules import ExpectedF, Threshold
+from setlearn.rules import ExpectedF, Margin, Threshold
 
 RNG = np.random.RandomState(0)
 WORDS = {"sea": "boat wave harbour ship", "city": "street tower bus square", "night": "moon stars"}
@@ -86,6 +88,24 @@ def test_scikit_learn_takes_it_along(table):
     assert pipeline.predict(["moon"]) == [{"night"}]
     learner = make_pipeline(TableFeatures(), SetClassifier(rule=Threshold(0.5), random_state=0))
     assert learner.fit(table, TAGS).predict(table[:1])
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [SetMixture(20, random_state=0), make_pipeline(MaxAbsScaler(), LogisticRegression())],
+    ids=["mixture", "pipeline"],
+)
+def test_a_pipeline_that_begins_with_table_features_finds_columns_by_name(table, learner, tmp_path):
+    learner = make_pipeline(TableFeatures({"age": "category"}), learner)
+    model = SetClassifier(learner, Margin(), random_state=0).fit(table, TAGS)
+    assert model.features_.notes_[2].startswith("age: category")
+    answers = model.predict(table)
+    assert model.predict(table[["age", "kind", "added"]].assign(more=1)) == answers
+    with pytest.raises(DataError, match="no column 'age'"):
+        model.predict(table[["kind", "added"]])
+    save(model, tmp_path / "model")
+    assert load(tmp_path / "model").predict(table) == answers
+    assert clone(model).fit(table, TAGS).predict(table) == answers
 
 
 def test_another_fit_forgets_the_features(table):

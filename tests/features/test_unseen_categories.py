@@ -79,7 +79,9 @@ def test_known_and_missing_values_give_no_warning(model):
 def test_no_warning_in_folds_of_training():
     rare = TRAIN.assign(city=["Paris", *TRAIN["city"][1:]])
     learner = make_pipeline(TableFeatures(), LogisticRegression())
-    SetClassifier(learner, Threshold("tuned"), random_state=0).fit(rare, SETS).predict(NEW)
+    model = SetClassifier(learner, Threshold("tuned"), random_state=0).fit(rare, SETS)
+    with pytest.warns(UnseenCategoryWarning, match=r"^6 rows"):
+        model.predict(NEW)
 
 
 def test_models_that_read_records_warn_too(model, tmp_path):

@@ -3,18 +3,22 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.decomposition import PCA
+from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from setlearn import SetClassifier
 from setlearn.errors import DataError
-from setlearn.learners import SigmoidNetwork
+from setlearn.learners import SetMixture, SigmoidNetwork
 from setlearn.networks import Training
 from setlearn.rules import TopK
-from setlearn.scorers import MarginalScorer, SoftmaxScorer
+from setlearn.scorers import MarginalScorer, SoftmaxScorer, shared_steps
 from setlearn.scorers.classifiers import (
     answers_indicators,
     class_probabilities,
@@ -191,3 +195,51 @@ def test_many_rows_are_scored_as_few_are(monkeypatch):
     model = SetClassifier(LogisticRegression(), TopK(2)).fit(X, X[:, :5] > 0.5)
     whole = model.predict_proba(X)
     np.testing.assert_array_equal(model.predict_proba(X[:27]), whole[:27])
+
+
+class TestSharedSteps:
+    """The steps of a pipeline before its last one are fitted once, if they use no targets."""
+
+    @staticmethod
+    def scorer(*steps, params=()):
+        scorer = MarginalScorer(make_pipeline(*steps), n_labels=4)
+        return scorer.fit(X, targets(Y), dict(params))
+
+    @pytest.mark.parametrize(
+        "last", [LogisticRegression(), LinearSVC(random_state=0)], ids=["scores", "margins"]
+    )
+    def test_answers_are_those_of_a_pipeline_per_label(self, last, monkeypatch):
+        shared = self.scorer(StandardScaler(), PCA(2, random_state=0), last)
+        assert [type(step).__name__ for step in shared.steps_] == ["StandardScaler", "PCA"]
+        assert not any(isinstance(model, Pipeline) for model in shared.models_)
+        monkeypatch.setattr(shared_steps, "PACKAGES", ())
+        single = self.scorer(StandardScaler(), PCA(2, random_state=0), last)
+        assert single.steps_ is None
+        tolerance = 0.0 if isinstance(last, LogisticRegression) else 0.2  # folds of calibration
+        np.testing.assert_allclose(
+            shared.label_scores(X), single.label_scores(X), atol=tolerance, rtol=1e-9
+        )
+
+    def test_a_step_that_needs_targets_is_fitted_for_each_label(self):
+        scorer = self.scorer(SelectKBest(k=1), LogisticRegression())
+        assert scorer.steps_ is None
+        assert len({model[0].get_support().argmax() for model in scorer.models_}) > 1
+
+    def test_parameters_of_fit_may_be_for_any_step(self):
+        weights = {"standardscaler__sample_weight": np.ones(40)}
+        assert self.scorer(StandardScaler(), LogisticRegression(), params=weights).steps_ is None
+
+    def test_a_learner_that_knows_held_out_scores_is_fitted_once(self):
+        scorer = MarginalScorer(
+            make_pipeline(StandardScaler(), SetMixture(5, random_state=0)), n_labels=4
+        )
+        nodes = scorer.fit_held_out(X, targets(Y), {}, with_examples=True)
+        alone = MarginalScorer(SetMixture(5, random_state=0), n_labels=4)
+        scaled = StandardScaler().fit_transform(X)
+        expected = alone.fit_held_out(scaled, targets(Y), {}, with_examples=True)
+        assert (nodes.probabilities == expected.probabilities).all()
+        assert (scorer.label_scores(X) == alone.label_scores(scaled)).all()
+        assert (scorer.examples(X).weights != alone.examples(scaled).weights).nnz == 0
+        needs_targets = make_pipeline(SelectKBest(k=2), SetMixture(5, random_state=0))
+        scorer = MarginalScorer(needs_targets, n_labels=4)
+        assert scorer.fit_held_out(X, targets(Y), {}, with_examples=True) is None

@@ -212,10 +212,10 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
     def _read_problem(self, X: Any, y: Any) -> LabelProblem:
         """Check parameters, inputs, targets and how they go together, before anything costly."""
         self._check_parameters()
-        learner, table = self._learner(), X
-        features = None
-        if self.estimator is None and is_table(X):
-            features = TableFeatures().fit(X)
+        features, learner = self._features_and_learner(X)
+        table = X
+        if features is not None:
+            features.fit(X)
             set_columns(self, features.column_names)
             X = features.transform(X)
         else:
@@ -242,6 +242,18 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         )
         rule.check_samples(len(targets))  # all of them are held out at most
         return LabelProblem(X, features, space, targets, learner, rule, shares_of_one, hierarchy)
+
+    def _features_and_learner(self, X: Any) -> tuple[TableFeatures | None, BaseEstimator]:
+        """What reads a table, if X is one: the default's, or the first step of a pipeline."""
+        learner = self._learner()
+        if not is_table(X):
+            return None, learner
+        if self.estimator is None:
+            return TableFeatures(), learner
+        leads = isinstance(learner, Pipeline) and isinstance(learner[0], TableFeatures)
+        if not leads or len(learner) < 2 or self.cv == "prefit":
+            return None, learner
+        return clone(learner[0]), learner[1:] if len(learner) > 2 else learner[1]
 
     def _fit_learner(
         self, problem: LabelProblem, params: Mapping[str, Any], rng: np.random.RandomState

@@ -42,8 +42,9 @@ MISSING_WORDS = {"na", "n/a", "nan", "null", "none", "-", "?"}
 
 BOOLEAN_WORDS = {"true": 1.0, "false": 0.0}
 
-MOST_CATEGORIES = 30
-MOST_CATEGORIES_PER_ROW = 0.2
+FEW_CATEGORIES, MOST_CATEGORIES = 30, 500
+LEAST_USE_OF_FEW, LEAST_USE = 5, 10
+"""How often each category comes on average: with few of them, and with more."""
 LONGEST_CATEGORY = 40
 """A column with longer texts is a text, even if the texts repeat."""
 
@@ -286,7 +287,8 @@ def _is_code(value: Any) -> bool:
 
 def _are_categories(values: Sequence[Any]) -> bool:
     texts = {as_text(value) or "" for value in values}
-    few = len(texts) <= min(MOST_CATEGORIES, MOST_CATEGORIES_PER_ROW * len(values))
+    least_use = LEAST_USE_OF_FEW if len(texts) <= FEW_CATEGORIES else LEAST_USE
+    few = len(texts) <= MOST_CATEGORIES and len(texts) * least_use <= len(values)
     return few and max(map(len, texts)) <= LONGEST_CATEGORY
 
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
@@ -26,6 +27,7 @@ from setlearn.scorers.classifiers import (
     params_of_rows,
 )
 from setlearn.scorers.label_targets import LabelTargets
+from setlearn.scorers.shared_steps import share_steps
 
 __all__ = ["LabelScorer", "MarginalScorer", "SoftmaxScorer"]
 
@@ -165,17 +167,20 @@ class MarginalScorer(LabelScorer):
     """Each label's own probability.
 
     Learners that take an indicator matrix natively get it; for all others there is one model per
-    label.
+    label. In a pipeline these are models of its last step: the others are fitted once, if they do
+    not use targets.
     """
 
     shares_of_one: ClassVar[bool] = False
+    steps_: Pipeline | None = None
 
     def fit(self, X: Any, targets: LabelTargets, params: Mapping[str, Any]) -> Self:
         """Fit one learner on all labels that vary, or one on each."""
         parts, models = self._parts(targets), []
+        learner, X = self._shared(X, params) if len(parts) > 1 else (self.estimator, X)
         with progress("fitting labels", [part.size for part in parts]) as advance:
             for part in parts:
-                models.append((part, self._fit_part(X, part, params)))
+                models.append((part, _fit_part(learner, X, part, params)))
                 advance()
         self._keep_models(models)
         return self
@@ -185,9 +190,13 @@ class MarginalScorer(LabelScorer):
     ) -> Nodes | None:
         """Fit a learner with a method ``fit_held_out``, such as `SetMixture`."""
         parts = self._parts(targets)
-        if not parts or not hasattr(self.estimator, "fit_held_out"):
+        last = self.estimator[-1] if isinstance(self.estimator, Pipeline) else self.estimator
+        if not parts or not hasattr(last, "fit_held_out"):
             return None
-        models = [(part, clone(self.estimator)) for part in parts]
+        learner, X = self._shared(X, params)
+        if not hasattr(learner, "fit_held_out"):  # the steps before it need targets
+            return None
+        models = [(part, clone(learner)) for part in parts]
         answers = []
         with progress("fitting labels", [part.size for part in parts]) as advance:
             for part, model in models:
@@ -237,11 +246,12 @@ class MarginalScorer(LabelScorer):
                 parts += [LabelPart(places[[k]], samples, columns) for k in range(len(places))]
         return parts
 
-    def _fit_part(self, X: Any, part: LabelPart, params: Mapping[str, Any]) -> Any:
-        rows, y = part.problem(X)
-        if y.ndim == 1:
-            return fit_learner(self.estimator, rows, y, part.params(params))
-        return clone(self.estimator).fit(rows, y, **part.params(params))
+    def _shared(self, X: Any, params: Mapping[str, Any]) -> tuple[BaseEstimator, Any]:
+        """The learner without the steps that all labels share, and its inputs."""
+        if params:  # they may be for any step
+            return self.estimator, X
+        self.steps_, learner, X = share_steps(self.estimator, X)
+        return learner, X
 
     def _keep_models(self, models: list[tuple[LabelPart, Any]]) -> None:
         if len(models) == 1 and len(models[0][0].labels) > 1:
@@ -276,14 +286,16 @@ class MarginalScorer(LabelScorer):
     def examples(self, X: Any) -> Examples | None:
         """Training sets similar to those of X, if the learner has a method ``examples``."""
         model: Any = getattr(self, "model_", None)
-        return self._with_constant_sets(model.examples(X) if hasattr(model, "examples") else None)
+        if not hasattr(model, "examples"):
+            return None
+        return self._with_constant_sets(model.examples(self._after_steps(X)))
 
     def scores_and_examples(self, X: Any) -> tuple[FloatArray, Examples | None]:
         """What `scores` and `examples` return, in one pass if the learner has one."""
         model: Any = getattr(self, "model_", None)
         if not hasattr(model, "predict_with_examples"):
             return super().scores_and_examples(X)
-        scores, examples = model.predict_with_examples(X)
+        scores, examples = model.predict_with_examples(self._after_steps(X))
         return self._with_constant_scores(scores), self._with_constant_sets(examples)
 
     def _with_constant_scores(self, scores: FloatArray) -> FloatArray:
@@ -307,7 +319,11 @@ class MarginalScorer(LabelScorer):
         constant = sparse.csr_array(np.tile(always, (sets.shape[0], 1)))
         return Examples(sparse.csr_array((moved + constant).astype(bool)), examples.weights)
 
+    def _after_steps(self, X: Any) -> Any:
+        return X if self.steps_ is None else self.steps_.transform(X)
+
     def _varying_scores(self, X: Any) -> FloatArray:
+        X = self._after_steps(X)
         if hasattr(self, "model_"):
             return label_probabilities(self.model_, X)
         scores = np.empty((_num_samples(X), len(self.varying_)))
@@ -319,6 +335,15 @@ class MarginalScorer(LabelScorer):
             else:
                 scores[:, places] = label_probabilities(model, X)
         return scores
+
+
+def _fit_part(
+    learner: BaseEstimator, X: Any, part: LabelPart, params: Mapping[str, Any]
+) -> BaseEstimator:
+    rows, y = part.problem(X)
+    if y.ndim == 1:
+        return fit_learner(learner, rows, y, part.params(params))
+    return clone(learner).fit(rows, y, **part.params(params))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
