@@ -13,6 +13,7 @@ from setlearn.learners.ridge_labels import (
     LandmarkLabels,
     SparseRidgeLabels,
 )
+from setlearn.learners.row_draws import drawn_folds
 from tests.estimators.data import tagged
 
 X, Y = tagged(120)
@@ -79,7 +80,7 @@ def test_held_out_probabilities_are_calibrated_on_other_rows():
     held_out = KernelLabels().fit_held_out(X, RIGHT, WEIGHT[:, None], rows)
     model = fitted(KernelLabels(), X)
     decisions = model._fit_decisions(X, RIGHT, WEIGHT[:, None])[rows]
-    first = np.arange(60) % 3 == 0
+    first = drawn_folds(60, 3) == 0
     curves = Platt.fit(decisions[~first], RIGHT[rows][~first], WEIGHT[rows][~first, None])
     np.testing.assert_allclose(held_out[first], curves(decisions[first]))
 

@@ -66,6 +66,7 @@ def test_it_learns_labels(container):
 )
 def test_the_smooth_part_suits_many_rows(rows, expected, monkeypatch):
     monkeypatch.setattr(mixture_module, "LARGEST_SYSTEM", 50)
+    monkeypatch.setattr(mixture_module, "LEAST_WEIGHT", 0)
     learner = SetMixture(10, random_state=0).fit(rows, Y)
     assert isinstance(learner.smooth_, expected)
     assert np.mean(learner.predict(rows) == Y) > 0.8
@@ -156,3 +157,12 @@ def test_targets_may_be_sparse():
 def test_a_wrong_number_of_trees(n_trees):
     with pytest.raises(ParameterError, match=f"n_trees must be.*got {n_trees!r}"):
         SetMixture(n_trees).fit(X, Y)
+
+
+def test_labels_that_take_turns_are_learned():
+    """Whatever the order of the rows, no part of a fit may be without some label."""
+    turns = np.arange(300)[:, None] % 3 == np.arange(3)
+    words = sparse.csr_array(np.hstack([turns, np.arange(300)[:, None] % 7 == np.arange(7)]) * 1.0)
+    held_out = SetMixture(random_state=0).fit_held_out(words, turns)
+    assert (held_out.probabilities[turns[held_out.rows]] > 0.9).all()
+    assert (held_out.probabilities[~turns[held_out.rows]] < 0.1).all()

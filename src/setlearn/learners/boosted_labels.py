@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from setlearn.learners.log_loss import log_loss
 from setlearn.learners.packed_trees import PackedTrees
+from setlearn.learners.row_draws import drawn_folds
 from setlearn.nodes import BoolArray, FloatArray, IntArray
 from setlearn.progress import progress
 from setlearn.savable import savable
@@ -75,7 +76,7 @@ class BoostedLabels:
         array of shape (rows, labels)
         """
         X = np.ascontiguousarray(X, dtype=np.float32)
-        fold = np.random.RandomState(0).permutation(len(Y)) % FOLDS
+        fold = drawn_folds(len(Y), FOLDS)
         parts = [(fold == k, self._boosting(X, Y, weight, fold != k)) for k in range(FOLDS)]
         logits, lowest = np.empty(Y.shape), np.inf
         for held, boosting in parts:

@@ -17,9 +17,9 @@ from sklearn.ensemble import ExtraTreesRegressor
 
 from setlearn.learners.log_loss import row_losses
 from setlearn.learners.platt import Platt
+from setlearn.learners.row_draws import drawn_folds, drawn_rows
 from setlearn.learners.set_forest import tree_targets
 from setlearn.learners.similarity import CityBlock, Cosine, Similarity
-from setlearn.learners.spaced_rows import spaced_rows
 from setlearn.nodes import BoolArray, FloatArray, IntArray
 
 __all__ = ["CentredTargets", "KernelChoice", "solve_kernel"]
@@ -89,7 +89,7 @@ class KernelChoice:
         -------
         KernelChoice
         """
-        rows = spaced_rows(len(Y), ROWS_TO_CHOOSE_ON)
+        rows = drawn_rows(len(Y), ROWS_TO_CHOOSE_ON)
         similarities = [s.fit(X) for s in _similarities(X[rows], Y[rows], weight[rows])]
         settings = [_best_setting(s.rows(rows), Y[rows], weight[rows]) for s in similarities]
         best = int(np.argmin([losses.mean() for _, _, losses in settings]))
@@ -156,8 +156,9 @@ def _relevances(X: FloatArray, Y: BoolArray, weight: FloatArray) -> list[FloatAr
     n = len(Y)
     if n < 4:
         return [None]
-    rows = spaced_rows(n, ROWS_TO_JUDGE_ON)
-    halves = rows[::2], rows[1::2]
+    rows = drawn_rows(n, ROWS_TO_JUDGE_ON)
+    half = drawn_folds(len(rows), 2)
+    halves = rows[half == 0], rows[half == 1]
     parts = []
     for source, judged in (halves, halves[::-1]):
         importances = _importances(X, Y, weight, source)

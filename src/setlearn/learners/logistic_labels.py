@@ -10,8 +10,8 @@ from scipy.special import expit
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
 from setlearn.learners.log_loss import log_loss
+from setlearn.learners.row_draws import drawn_folds, drawn_rows
 from setlearn.learners.similarity import new_ranker, standardised, standardised_ranks
-from setlearn.learners.spaced_rows import spaced_rows
 from setlearn.nodes import BoolArray, FloatArray, IntArray
 from setlearn.row_blocks import product_by_rows
 from setlearn.savable import savable
@@ -54,7 +54,7 @@ class LogisticLabels:
         array of shape (rows, labels)
         """
         n = len(Y)
-        chosen = spaced_rows(n, ROWS_TO_CHOOSE_ON)
+        chosen = drawn_rows(n, ROWS_TO_CHOOSE_ON)
         self.scaler_ = StandardScaler().fit(X)
         settings = []
         for ranker in (None, new_ranker(X)) if X.shape[1] < n else (None,):
@@ -112,7 +112,7 @@ def _held_out(
     ``starts`` are coefficients to begin with, such as those for another penalty.
     """
     # Not by place, because neighbours are often similar.
-    fold = np.random.RandomState(0).permutation(len(Y)) % FOLDS
+    fold = drawn_folds(len(Y), FOLDS)
     probabilities = np.empty(Y.shape)
     found: list[FloatArray | None] = []
     for k, start in enumerate(starts):

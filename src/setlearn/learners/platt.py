@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 from scipy.special import expit
 
+from setlearn.learners.row_draws import drawn_folds
 from setlearn.nodes import BoolArray, FloatArray
 from setlearn.savable import savable
 
@@ -102,8 +103,7 @@ def cross_fitted(decisions: FloatArray, Y: BoolArray, weight: FloatArray) -> Flo
     n = len(Y)
     if n <= FOLDS:
         return Platt.fit(decisions, Y, weight)(decisions)
-    # Rows of one label often stand together, so neighbours go to different folds.
-    fold = np.arange(n) % FOLDS
+    fold = drawn_folds(n, FOLDS)
     probabilities = np.empty(Y.shape)
     for k in range(FOLDS):
         held, others = fold == k, fold != k

@@ -13,8 +13,8 @@ from scipy.linalg.lapack import dpotri
 
 from setlearn.learners.kernel_choice import CentredTargets, KernelChoice, solve_kernel
 from setlearn.learners.platt import Platt, cross_fitted
+from setlearn.learners.row_draws import drawn_rows
 from setlearn.learners.similarity import Similarity, unit_rows
-from setlearn.learners.spaced_rows import spaced_rows
 from setlearn.nodes import BoolArray, FloatArray, IntArray
 from setlearn.row_blocks import product_by_rows
 from setlearn.savable import savable
@@ -174,7 +174,7 @@ class LandmarkLabels(PrimalRidge):
     """
 
     def _solve(self, X: Any, similarity: Similarity, targets: CentredTargets) -> FloatArray:
-        self.similarity_ = similarity.rows(spaced_rows(len(targets.values), LANDMARKS))
+        self.similarity_ = similarity.rows(drawn_rows(len(targets.values), LANDMARKS))
         penalty = self.similarity_.kernel(self.similarity_.compare(), self.width_)
         penalty[np.diag_indices_from(penalty)] += JITTER
         return self._solve_primal(X, penalty, targets)

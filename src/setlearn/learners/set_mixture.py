@@ -25,6 +25,7 @@ from setlearn.learners.log_loss import log_loss
 from setlearn.learners.log_odds_pool import LogOddsPool
 from setlearn.learners.logistic_labels import LogisticLabels
 from setlearn.learners.ridge_labels import KernelLabels, LandmarkLabels, SparseRidgeLabels
+from setlearn.learners.row_draws import drawn_rows
 from setlearn.learners.set_forest import SetForest
 from setlearn.missing_values import lower_medians
 from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray
@@ -385,7 +386,7 @@ def _held_out_rows(shape: tuple[int, ...], largest_share: float) -> IntArray:
     n, n_labels = shape
     most = min(MOST_HELD_OUT, max(LEAST_HELD_OUT, MOST_HELD_OUT_SCORES // n_labels))
     n_held_out = min(most, max(1, int(largest_share * n)))
-    return np.sort(np.random.RandomState(0).permutation(n)[:n_held_out])
+    return drawn_rows(n, n_held_out)
 
 
 def _frequencies(Y: BoolArray, weight: FloatArray) -> FloatArray:
@@ -398,7 +399,7 @@ def _frequencies(Y: BoolArray, weight: FloatArray) -> FloatArray:
 def _fitted_pool(answers: list[FloatArray], Y: BoolArray, weight: FloatArray) -> LogOddsPool:
     """The weights of models by their held-out answers, each (n, labels)."""
     n, n_labels = Y.shape
-    some = slice(0, None, -(-n * n_labels // MOST_POOLED))  # every so many rows
+    some = drawn_rows(n, max(1, MOST_POOLED // n_labels))
     weight = np.broadcast_to(weight, Y.shape)[some]
     scores = np.stack([answer[some].ravel() for answer in answers])
     return LogOddsPool(len(answers)).fit(scores, Y[some].ravel(), (weight / weight.mean()).ravel())

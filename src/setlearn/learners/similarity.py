@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.preprocessing import QuantileTransformer, StandardScaler, normalize
 
-from setlearn.learners.spaced_rows import spaced_rows
+from setlearn.learners.row_draws import drawn_rows
 from setlearn.nodes import FloatArray, IntArray
 from setlearn.savable import savable
 
@@ -93,7 +93,7 @@ class CityBlock(Similarity):
         """Keep the training rows."""
         self.scaler_ = StandardScaler().fit(X)
         self.ranker_ = new_ranker(X)
-        rows = spaced_rows(len(X), ROWS_FOR_MEDIAN)
+        rows = drawn_rows(len(X), ROWS_FOR_MEDIAN)
         # In units of their medians both distances count the same for any number of features.
         self.units_ = [2 * _median_distance(part) for part in self._parts(X[rows])]
         self.train_ = self._scaled(X).astype(np.float32)
