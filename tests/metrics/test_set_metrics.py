@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 
 import numpy as np
@@ -23,6 +24,8 @@ from setlearn.metrics import (
     mean_precision,
     mean_recall,
     mean_set_size,
+    set_report,
+    size_table,
 )
 
 METRICS = [exact_match, hamming_distance, mean_f1, mean_jaccard, mean_precision, mean_recall]
@@ -229,3 +232,21 @@ def test_nothing_warns():
 def test_the_surface_is_sorted_and_complete():
     assert metrics.__all__ == sorted(metrics.__all__)
     assert all(getattr(metrics, name).__doc__ for name in metrics.__all__)
+
+
+def test_samples_of_which_nothing_is_known_are_left_out():
+    """They are neither right nor wrong, whatever is predicted."""
+    rng, nothing = np.random.default_rng(0), np.full((3, 4), np.nan)
+    true, predicted = rng.random((20, 4)) < 0.5, rng.random((23, 4)) < 0.5
+    partly = np.vstack([true, nothing])
+    weight = rng.random(23)
+    for metric in METRICS:
+        assert metric(partly, predicted) == metric(true, predicted[:20])
+        weighted = metric(partly, predicted, sample_weight=weight)
+        assert weighted == pytest.approx(metric(true, predicted[:20], sample_weight=weight[:20]))
+    report, known = set_report(partly, predicted), set_report(true, predicted[:20])
+    assert dataclasses.replace(report, n_unknown=0) == known
+    assert report.n_unknown == 12
+    assert size_table(partly, predicted) == size_table(true, predicted[:20])
+    with pytest.raises(DataError, match=r"every entry of Y_true is unknown.*pass samples"):
+        mean_f1(nothing, predicted[:3])

@@ -68,6 +68,11 @@ def read_indicator_pair(
             f"use one column per label, in the same order, on both sides"
         )
     if unknown is not None:  # where the truth is not known, no answer is right or wrong
+        if unknown.nnz == unknown.shape[0] * unknown.shape[1]:
+            raise DataError(
+                "every entry of Y_true is unknown (NaN), so there is nothing to compare with; pass "
+                "samples of which some labels are known"
+            )
         predicted = sparse.csr_array(predicted > unknown)
     return true, predicted, unknown
 

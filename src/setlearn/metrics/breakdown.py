@@ -272,7 +272,9 @@ def size_table(Y_true: Samples, Y_pred: Samples, *, most: int = 8) -> SizeTable:
             f"pass the size from which sets are counted together"
         )
     overlaps = Overlaps.of(Y_true, Y_pred)
-    true, predicted = np.minimum(overlaps.true, most), np.minimum(overlaps.predicted, most)
+    known = overlaps.is_labelled
+    true = np.minimum(overlaps.true[known], most)
+    predicted = np.minimum(overlaps.predicted[known], most)
     largest = int(max(true.max(), predicted.max()))
     counts = np.zeros((largest + 1, largest + 1), dtype=np.intp)
     np.add.at(counts, (true, predicted), 1)

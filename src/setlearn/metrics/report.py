@@ -28,7 +28,8 @@ class SetReport:
     Attributes
     ----------
     n_samples : int
-        The number of pairs of a true and a predicted set.
+        The number of pairs of a true and a predicted set, without samples of which nothing is
+        known.
     mean_f1, mean_f1_error : float
         The mean F1 and its standard error, which is nan for a single sample.
     exact_match, mean_precision, mean_recall, mean_jaccard, hamming_distance : float
@@ -186,20 +187,20 @@ def set_report(
 
 def _set_figures(overlaps: Overlaps) -> dict[str, Any]:
     return {
-        "n_samples": len(overlaps.true),
+        "n_samples": int(overlaps.is_labelled.sum()),
         "mean_f1": sample_mean(overlaps.f1),
         "mean_f1_error": _standard_error(overlaps.f1),
-        "exact_match": sample_mean(overlaps.exact.astype(float)),
+        "exact_match": sample_mean(overlaps.exact),
         "mean_precision": sample_mean(overlaps.precision),
         "controlled_precision": sample_mean(overlaps.controlled_precision),
         "mean_recall": sample_mean(overlaps.recall),
         "controlled_recall": sample_mean(overlaps.controlled_recall),
         "mean_jaccard": sample_mean(overlaps.jaccard),
         "hamming_distance": sample_mean(overlaps.hamming()),
-        "mean_true_size": sample_mean(overlaps.true.astype(float)),
-        "mean_predicted_size": sample_mean(overlaps.predicted.astype(float)),
-        "n_empty_true": int((overlaps.true == 0).sum()),
-        "n_empty_predicted": int((overlaps.predicted == 0).sum()),
+        "mean_true_size": sample_mean(overlaps.sizes(overlaps.true)),
+        "mean_predicted_size": sample_mean(overlaps.sizes(overlaps.predicted)),
+        "n_empty_true": int((overlaps.sizes(overlaps.true) == 0).sum()),
+        "n_empty_predicted": int((overlaps.sizes(overlaps.predicted) == 0).sum()),
         "n_unknown": overlaps.n_unknown,
     }
 
@@ -212,6 +213,7 @@ def _controlled(what: str, controlled: float, mean: float) -> list[tuple[str, st
 
 
 def _standard_error(values: FloatArray) -> float:
+    values = values[~np.isnan(values)]
     n = len(values)
     return float(values.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan
 

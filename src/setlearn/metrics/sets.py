@@ -30,13 +30,16 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Overlaps:
-    """The sizes from which every metric of this file is computed, one of each per sample."""
+    """The sizes from which every metric of this file is computed, one of each per sample.
+
+    A sample of which no label is known has no metric: it is nan.
+    """
 
     shared: IntArray
     true: IntArray
     predicted: IntArray
     n_labels: int
-    n_unknown: int = 0
+    n_unknown_of: IntArray | None = None  # how many labels are unknown; None if all are known
 
     @classmethod
     def of(cls, Y_true: Samples, Y_pred: Samples) -> Self:
@@ -62,8 +65,20 @@ class Overlaps:
         true, predicted, unknown = read_indicator_pair(Y_true, Y_pred)
         shared = true.multiply(predicted).tocsr()
         n_shared, n_true, n_predicted = (np.diff(m.indptr) for m in (shared, true, predicted))
-        n_unknown = 0 if unknown is None else unknown.nnz
-        return cls(n_shared, n_true, n_predicted, n_labels=true.shape[1], n_unknown=n_unknown)
+        n_unknown = None if unknown is None else np.diff(unknown.indptr)
+        return cls(n_shared, n_true, n_predicted, n_labels=true.shape[1], n_unknown_of=n_unknown)
+
+    @property
+    def is_labelled(self) -> BoolArray:
+        """Of which samples something is known."""
+        if self.n_unknown_of is None:
+            return np.ones(len(self.true), dtype=bool)
+        return self.n_unknown_of < self.n_labels
+
+    @property
+    def n_unknown(self) -> int:
+        """The number of unknown entries."""
+        return 0 if self.n_unknown_of is None else int(self.n_unknown_of.sum())
 
     @property
     def f1(self) -> FloatArray:
@@ -78,7 +93,7 @@ class Overlaps:
     @property
     def controlled_precision(self) -> FloatArray:
         """The share of the predicted set that is true; 1 if it is empty, as nothing is wrong."""
-        return np.where(self.predicted == 0, 1.0, self.precision)
+        return self._of_labelled(np.where(self.predicted == 0, 1.0, self.precision))
 
     @property
     def recall(self) -> FloatArray:
@@ -88,7 +103,7 @@ class Overlaps:
     @property
     def controlled_recall(self) -> FloatArray:
         """The share of the true set that was predicted; 1 if it is empty: nothing is missing."""
-        return np.where(self.true == 0, 1.0, self.recall)
+        return self._of_labelled(np.where(self.true == 0, 1.0, self.recall))
 
     @property
     def jaccard(self) -> FloatArray:
@@ -96,19 +111,27 @@ class Overlaps:
         return self._share(self.shared, self.true + self.predicted - self.shared)
 
     @property
-    def exact(self) -> BoolArray:
-        """Whether the two sets are equal."""
-        return np.asarray((self.shared == self.true) & (self.shared == self.predicted))
+    def exact(self) -> FloatArray:
+        """1 if the two sets are equal, else 0."""
+        equal = (self.shared == self.true) & (self.shared == self.predicted)
+        return self._of_labelled(equal.astype(float))
 
     def hamming(self, n_labels: int | IntArray | None = None) -> FloatArray:
         """Return the share of all labels on which the two sets differ."""
         different = self.true + self.predicted - 2 * self.shared
         n_labels = self.n_labels if n_labels is None else n_labels
-        return np.asarray(different / np.maximum(1, n_labels))  # without labels, no sets differ
+        return self._of_labelled(different / np.maximum(1, n_labels))  # no labels: no difference
+
+    def sizes(self, side: IntArray) -> FloatArray:
+        """The size of each true or predicted set."""
+        return self._of_labelled(side.astype(float))
 
     def _share(self, part: IntArray, whole: IntArray) -> FloatArray:
         both_empty = (self.true + self.predicted == 0).astype(float)
-        return np.asarray(np.divide(part, whole, out=both_empty, where=whole > 0))
+        return self._of_labelled(np.divide(part, whole, out=both_empty, where=whole > 0))
+
+    def _of_labelled(self, values: FloatArray) -> FloatArray:
+        return values if self.n_unknown_of is None else np.where(self.is_labelled, values, np.nan)
 
 
 def mean_f1(Y_true: Samples, Y_pred: Samples, *, sample_weight: ArrayLike | None = None) -> float:
@@ -175,7 +198,7 @@ def exact_match(
     >>> exact_match([{"sea", "sun"}, {"city"}, set()], [{"sea"}, {"city"}, {"sun"}])
     0.3333333333333333
     """
-    return sample_mean(Overlaps.of(Y_true, Y_pred).exact.astype(float), sample_weight)
+    return sample_mean(Overlaps.of(Y_true, Y_pred).exact, sample_weight)
 
 
 def mean_precision(

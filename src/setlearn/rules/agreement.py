@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias
 
-import numpy as np
-
 from setlearn.errors import ParameterError
 from setlearn.metrics.sets import Overlaps
 from setlearn.nodes import FloatArray, IntArray
@@ -19,7 +17,7 @@ __all__ = ["Metric", "agreement", "check_metric"]
 Metric: TypeAlias = Literal["exact", "f1", "hamming", "jaccard"]
 
 METRICS: Mapping[str, Callable[[Overlaps, IntArray | int], FloatArray]] = {
-    "exact": lambda overlaps, _: overlaps.exact.astype(np.float64),
+    "exact": lambda overlaps, _: overlaps.exact,
     "f1": lambda overlaps, _: overlaps.f1,
     "hamming": lambda overlaps, n_choices: 1 - overlaps.hamming(n_choices),
     "jaccard": lambda overlaps, _: overlaps.jaccard,
