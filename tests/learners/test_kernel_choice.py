@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.ensemble import ExtraTreesRegressor
 
 from setlearn.learners import kernel_choice
 from setlearn.learners.kernel_choice import CentredTargets, KernelChoice, solve_kernel
@@ -75,3 +76,14 @@ def test_constant_features_have_no_importance():
 def test_sparse_rows_are_compared_by_their_cosines():
     choice = KernelChoice.of(sparse.csr_array(X), RIGHT, ONES)
     assert isinstance(choice.similarity, Cosine)
+
+
+def test_importances_that_rounding_makes_negative_count_as_none(monkeypatch):
+    class Rounded(ExtraTreesRegressor):
+        @property
+        def feature_importances_(self):
+            return np.where(np.arange(X.shape[1]) == 0, -1e-19, super().feature_importances_)
+
+    monkeypatch.setattr(kernel_choice, "ExtraTreesRegressor", Rounded)
+    importances = kernel_choice._importances(X, RIGHT, ONES, np.arange(len(X)))
+    assert importances.min() == importances[0] == 0

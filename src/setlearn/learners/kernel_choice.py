@@ -179,6 +179,7 @@ def _importances(X: FloatArray, Y: BoolArray, weight: FloatArray, rows: IntArray
         RELEVANCE_TREES, max_features=1 / 3, min_samples_leaf=5, random_state=0
     )
     trees.fit(X[rows], tree_targets(Y[rows]), sample_weight=weight[rows].max(axis=1))
-    importances: FloatArray = trees.feature_importances_
+    # Rounding makes those of features that hardly matter negative, and a root of them nan.
+    importances: FloatArray = np.maximum(trees.feature_importances_, 0)
     largest = importances.max()
     return importances / largest if largest > 0 else np.ones_like(importances)
