@@ -68,7 +68,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
     Parameters
     ----------
     estimator : scikit-learn classifier, optional
-        The learner. By default a mixture of kernel ridge regression and extra trees
+        The learner. By default a mixture of four models, weighted by held-out rows
         (`SetMixture`); with "softmax" scores, logistic regression on scaled inputs. The default
         learner also reads texts and tables, through `setlearn.features.TableFeatures`; before a
         learner of your own, put that into a pipeline. A learner without ``predict_proba`` is
