@@ -149,6 +149,7 @@ def test_classes_may_have_commas(y):
     "y",
     [
         ["law,music", "law", "music", "math,law"],
+        ["sun,sea", "sun", "sea", "snow", "wind"],
         ["car", "car, fast", "car, fast, red", "red"],
         ["['car']", "['car', 'red']", "[]"],
     ],

@@ -169,3 +169,10 @@ def test_what_needs_to_know_everything_says_so(parameters):
 def test_auto_leaves_out_rules_that_need_to_know_everything():
     model = fitted(LogisticRegression(), PARTLY, rule=Auto())
     assert "Threshold(cut='per label', min_size=None)" not in model.rule_scores_
+
+
+@pytest.mark.parametrize("rule", [LambdaCNN(), Threshold("per label")], ids=repr)
+def test_another_rule_must_take_them_too(rule):
+    model = fitted(LogisticRegression(), PARTLY)
+    with pytest.raises(ParameterError, match=r"some entries of y are unknown.*leave it out"):
+        model.with_rule(rule)

@@ -39,7 +39,7 @@ def test_equal_sets_agree_fully_in_all_metrics():
         assert values.tolist() == [1, 1, 1]
 
 
-@pytest.mark.parametrize("wrong", ["accuracy", "", None, 1, ["f1"]])
+@pytest.mark.parametrize("wrong", ["accuracy", "macro_f1", "", None, 1, ["f1"]])
 def test_other_names_are_refused(wrong):
     message = r"metric must be one of \['exact', 'f1', 'hamming', 'jaccard'\], got"
     with pytest.raises(ParameterError, match=message):

@@ -29,6 +29,7 @@ __all__ = [
     "LabelProblem",
     "check_combination",
     "check_examples",
+    "check_takes_unknown",
     "params_for_learner",
     "read_targets",
     "refuse_fit_params",
@@ -182,14 +183,23 @@ def check_combination(
             'leave it out, or pass sets and scores="marginal"',
             advice={"conditional": False},
         )
+    if partly_known:
+        if shares_of_one or conditional:
+            raise _needs_to_know('scores="softmax"' if shares_of_one else "conditional=True")
+        check_takes_unknown(rule)
 
-    if partly_known and (shares_of_one or conditional or not rule.takes_padding):
-        by_setting = 'scores="softmax"' if shares_of_one else "conditional=True"
-        what = by_setting if shares_of_one or conditional else repr(rule)
-        raise ParameterError(
-            f"some entries of y are unknown (NaN), and {what} needs to know all of them; leave it "
-            "out, or leave out samples with unknown entries"
-        )
+
+def check_takes_unknown(rule: Rule) -> None:
+    """Raise if a rule cannot be fitted on targets of which some entries are unknown."""
+    if not rule.takes_padding:
+        raise _needs_to_know(repr(rule))
+
+
+def _needs_to_know(what: str) -> ParameterError:
+    return ParameterError(
+        f"some entries of y are unknown (NaN), and {what} needs to know all of them; leave it "
+        "out, or leave out samples with unknown entries"
+    )
 
 
 def check_examples(rule: Rule, scorer: LabelScorer, X: Any) -> None:

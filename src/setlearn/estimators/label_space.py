@@ -262,13 +262,19 @@ def _refuse_joined_labels(classes: NDArray[Any]) -> None:
         )
     for separator in SEPARATORS:
         joined = [text for text in classes.tolist() if separator in text]
-        if 2 * len(joined) >= len(classes) and _recur(classes.tolist(), separator):
+        many = 2 * len(joined) >= len(classes) and _recur(classes.tolist(), separator)
+        if many or (joined and _all_alone(joined, separator, set(classes.tolist()))):
             raise DataError(
                 f"y holds texts such as {joined[0]!r}, which look like several labels with "
                 f"{separator!r} between them; pass sets, such as "
                 f"[{splitting(separator)} for text in y], or, if they are single classes, "
                 f"write them without {separator!r}"
             )
+
+
+def _all_alone(joined: list[str], separator: str, classes: set[str]) -> bool:
+    """Whether every part of these texts is a class itself."""
+    return all(part.strip() in classes for text in joined for part in text.split(separator))
 
 
 def _recur(texts: list[str], separator: str) -> bool:

@@ -26,6 +26,7 @@ from setlearn.estimators.label_problem import (
     LabelProblem,
     check_combination,
     check_examples,
+    check_takes_unknown,
     params_for_learner,
     read_targets,
     refuse_fit_params,
@@ -321,6 +322,8 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         return other
 
     def _fit_rule(self, rule: Rule, nodes: Nodes, positive: Mask) -> None:
+        if nodes.available is not None:
+            check_takes_unknown(rule)
         if self.completion_ is not None:
             right = dense_mask(positive, slice(None))
             self.completion_ = self.completion_.with_rule(rule, nodes, right)

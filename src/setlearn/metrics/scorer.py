@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from setlearn.metrics.sets import mean_f1
+from setlearn.metrics.sequences import matched_edit_distance, mean_edit_distance
+from setlearn.metrics.sets import hamming_distance, mean_f1
 
 __all__ = ["set_scorer"]
 
+DISTANCES = (hamming_distance, matched_edit_distance, mean_edit_distance)
+
 
 def set_scorer(
-    metric: Callable[..., float] = mean_f1, *, greater_is_better: bool = True, **options: Any
+    metric: Callable[..., float] = mean_f1,
+    *,
+    greater_is_better: bool | None = None,
+    **options: Any,
 ) -> Any:
     """Make a scorer of a metric, to pass as ``scoring`` to scikit-learn.
 
@@ -21,8 +27,9 @@ def set_scorer(
     ----------
     metric : callable, default=mean_f1
         A metric of true and predicted sets.
-    greater_is_better : bool, default=True
-        False for distances.
+    greater_is_better : bool, optional
+        By default False for the distances of `setlearn.metrics`, and True for everything else.
+        If it is False, scores have the opposite sign, so that the best one is the highest.
     **options : dict
         Further arguments of the metric.
 
@@ -46,4 +53,6 @@ def set_scorer(
     """
     from sklearn.metrics import make_scorer  # slow to import
 
+    if greater_is_better is None:
+        greater_is_better = metric not in DISTANCES
     return make_scorer(metric, greater_is_better=greater_is_better, **options)

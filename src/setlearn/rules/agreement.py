@@ -40,7 +40,9 @@ def check_metric(metric: object) -> None:
     if isinstance(metric, str) and metric in METRICS:
         return
     given = getattr(metric, "__name__", metric)
-    meant = [name for name in METRICS if isinstance(given, str) and name in given.lower()]
+    name_given = given.lower() if isinstance(given, str) else ""
+    other_mean = "macro" in name_given or "micro" in name_given
+    meant = [name for name in METRICS if name in name_given and not other_mean]
     raise ParameterError(
         f"metric must be one of {sorted(METRICS)}, got {given!r}; "
         + (f"write metric={meant[0]!r}" if meant else "write one of these names")
