@@ -349,3 +349,14 @@ def test_columns_of_numbers_in_another_order():
 def test_texts_that_are_all_empty():
     message = "empty in all 20 rows.*pass texts, or leave the column out"
     check_error(DataError, ValueError, message, lambda: SetClassifier().fit([""] * 20, SETS))
+
+
+def test_lists_of_tokens_need_a_column():
+    tokens = [["a", "b"], ["b"]] * 10
+    message = r"lists of different lengths, such as \['a', 'b'\]; pass rows.*pd.DataFrame"
+    check_error(DataError, ValueError, message, lambda: SetClassifier().fit(tokens, SETS))
+    message = r"each sample of X is a list, such as \['a', 'b'\]; pass a table.*not swapped"
+    series = pd.Series(tokens)
+    check_error(DataError, ValueError, message, lambda: SetClassifier().fit(series, SETS))
+    table = pd.DataFrame({"tokens": tokens})
+    assert SetClassifier(rule=Margin()).fit(table, SETS).features_.notes_ == ["tokens: tokens"]

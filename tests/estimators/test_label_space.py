@@ -3,6 +3,8 @@
 from itertools import permutations
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -157,3 +159,12 @@ def test_classes_may_have_commas(y):
 def test_few_joined_labels_are_asked_about_too(y):
     with pytest.raises(DataError, match=r"y holds texts such as .* pass sets"):
         LabelSpace.read(y * 5)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_a_table_with_one_column_of_lists_is_that_column(frame):
+    sets = [["a", "b"], [], ["c"]]
+    space, targets = LabelSpace.read(frame({"tags": sets}))
+    expected, same = LabelSpace.read(sets)
+    assert space.classes.tolist() == expected.classes.tolist()
+    assert (targets.right != same.right).nnz == 0

@@ -51,6 +51,7 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool, allow_nan: bo
             if reset:
                 set_columns(estimator, None)
             return X
+        _refuse_series_of_lists(X)
         numeric = _numeric(X)
         if numeric:
             _refuse_ragged(X)
@@ -179,6 +180,19 @@ def _with_cure(error: ValueError) -> str:
     if "contains NaN" in message:
         return f"{message.partition(chr(10))[0]} Fill the gaps, or leave out these samples."
     return message
+
+
+def _refuse_series_of_lists(X: Any) -> None:
+    """Raise for one column of lists, which may be tokens, or y in the place of X."""
+    if getattr(X, "ndim", 0) != 1 or sparse.issparse(X):
+        return
+    first = np.asarray(X)[0]
+    if isinstance(first, list | tuple | set | frozenset | np.ndarray):
+        raise DataError(
+            f"each sample of X is a {type(first).__name__}, such as {first!r:.60}; pass a table "
+            'with this column, such as pd.DataFrame({"tokens": X}), or check that X and y are not '
+            "swapped"
+        )
 
 
 def _refuse_ragged(X: Any) -> None:

@@ -54,6 +54,7 @@ class LabelSpace:
         """Learn the labels from Y, and return Y as indicators over them."""
         if isinstance(Y, Iterator):
             Y = list(Y)  # what follows looks at it more than once
+        Y = _only_column(Y)
         if _is_plain(Y):
             return _read_classes(Y)
         if are_indicator_rows(Y):
@@ -208,6 +209,14 @@ def _python_value(label: Hashable) -> Hashable:
     """A NumPy scalar as the Python value that equals it, if there is one."""
     plain = label.item() if isinstance(label, np.generic) else label
     return plain if hash(plain) == hash(label) else label
+
+
+def _only_column(Y: Any) -> Any:
+    """The column of a table that has one alone, if it holds lists or sets; else Y."""
+    if not hasattr(Y, "columns") or len(Y.columns) != 1:
+        return Y
+    column = list(Y[Y.columns[0]])
+    return column if any(_is_collection(value) for value in column) else Y
 
 
 def _is_plain(Y: Any) -> bool:

@@ -235,6 +235,13 @@ def _record(x: Any) -> Any:
 
 def _check_records(X: Any) -> None:
     """Raise if some sample is no record; among texts, the first one that is none is named."""
+    rows = [x for x in X if isinstance(x, list | tuple)]
+    if len({len(row) for row in rows}) > 1:
+        raise DataError(
+            f"samples of X are lists of different lengths, such as {rows[0]!r:.60}; pass rows with "
+            "the same columns, or, if they are lists of tokens, a table with one column of them, "
+            'such as pd.DataFrame({"tokens": X})'
+        )
     holds_texts = any(isinstance(x, str) for x in X)
     usual = str if holds_texts else Mapping | list | tuple | np.ndarray
     for row, x in enumerate(X):
