@@ -72,6 +72,7 @@ def agreement(
 
     Examples
     --------
+    >>> import numpy as np
     >>> sizes = dict(shared=np.array([2, 1]), true=np.array([2, 2]), kept=np.array([2, 1]))
     >>> for metric in ("f1", "exact", "hamming"):
     ...     print(metric, agreement(metric, n_choices=5, **sizes).round(2))
