@@ -1,7 +1,10 @@
 """Bad input: each time an error that says what is wrong, what was got, and what to do."""
 
+from datetime import datetime
+
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -335,6 +338,15 @@ def test_a_column_of_numbers_that_is_none_any_more(values):
     check_error(DataError, ValueError, message, lambda: model.predict(table.assign(b=values)))
     gaps = table.assign(b=np.array([None] * 20))  # what pandas makes of missing values
     assert (model.predict_proba(gaps) == model.predict_proba(table.assign(b=np.nan))).all()
+
+
+def test_dates_of_polars_where_numbers_were():
+    table = pl.DataFrame({"a": X[:, 0], "b": X[:, 1]})
+    model = SetClassifier(SetMixture(5), Margin(), random_state=0).fit(table, SETS)
+    dates = table.with_columns(b=pl.Series([datetime(2026, 1, 2)] * 20))
+    message = "column 'b' of X holds values such as '2026-01-02.*pass numbers"
+    check_error(DataError, ValueError, message, lambda: model.predict(dates))
+    assert len(model.predict(table)) == 20
 
 
 def test_columns_of_numbers_in_another_order():

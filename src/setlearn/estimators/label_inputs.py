@@ -154,20 +154,28 @@ def _numeric(X: Any) -> bool:
 
 
 def _refuse_other_kinds(table: Any) -> None:
-    """Raise if a column does not hold numbers; None among them is a missing one."""
+    """Raise if a column of a DataFrame does not hold numbers."""
     for name in table.columns:
-        column = table[name]
-        kind = getattr(column.dtype, "kind", "O")
-        try:
-            if kind == "O":
-                np.asarray(column.to_numpy(), dtype=np.float64)
-        except (TypeError, ValueError):
-            kind = "other"
-        if kind not in "biufO":
+        if not _holds_numbers(table[name]):
+            first = str(table[name].to_numpy()[0])
             raise DataError(
-                f"column {name!r} of X holds values such as {str(column.to_numpy()[0])!r}, but the "
-                "model was fitted on numbers; pass numbers, with nan for those that are missing"
+                f"column {name!r} of X holds values such as {first!r}, but the model was fitted on "
+                "numbers; pass numbers, with nan for those that are missing"
             )
+
+
+def _holds_numbers(column: Any) -> bool:
+    """Whether a column of pandas or polars holds numbers; None among them is a missing one."""
+    if getattr(column.dtype, "kind", "O") in "biuf":
+        return True
+    values = column.to_numpy()
+    if values.dtype.kind != "O":
+        return values.dtype.kind in "biuf"
+    try:
+        values.astype(np.float64)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _with_cure(error: ValueError) -> str:
@@ -178,7 +186,7 @@ def _with_cure(error: ValueError) -> str:
     if "feature names should match" in message:
         return f"{message.rstrip()}\nPass X[model.feature_names_in_], with the columns of fit."
     if "contains NaN" in message:
-        return f"{message.partition(chr(10))[0]} Fill the gaps, or leave out these samples."
+        return f"{message.splitlines()[0]} Fill the gaps, or leave out these samples."
     return message
 
 

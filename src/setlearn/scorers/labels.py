@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,6 +26,7 @@ from setlearn.scorers.classifiers import (
     label_probabilities,
     params_of_rows,
 )
+from setlearn.scorers.label_parts import LabelPart
 from setlearn.scorers.label_targets import LabelTargets
 from setlearn.scorers.shared_steps import share_steps
 
@@ -180,7 +181,7 @@ class MarginalScorer(LabelScorer):
         learner, X = self._shared(X, params) if len(parts) > 1 else (self.estimator, X)
         with progress("fitting labels", [part.size for part in parts]) as advance:
             for part in parts:
-                models.append((part, _fit_part(learner, X, part, params)))
+                models.append((part, part.fitted(learner, X, params)))
                 advance()
         self._keep_models(models)
         return self
@@ -335,55 +336,6 @@ class MarginalScorer(LabelScorer):
             else:
                 scores[:, places] = label_probabilities(model, X)
         return scores
-
-
-def _fit_part(
-    learner: BaseEstimator, X: Any, part: LabelPart, params: Mapping[str, Any]
-) -> BaseEstimator:
-    rows, y = part.problem(X)
-    if y.ndim == 1:
-        return fit_learner(learner, rows, y, part.params(params))
-    return clone(learner).fit(rows, y, **part.params(params))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LabelPart:
-    """Labels that one model is fitted on, and the samples for which they are known."""
-
-    labels: IntArray  # places among the varying labels
-    samples: IntArray
-    columns: sparse.csc_array  # (all samples, varying labels)
-    unknown: sparse.csr_array | None = None  # (samples, labels), where the learner takes NaN
-
-    @property
-    def size(self) -> int:
-        """Labels times samples."""
-        return len(self.labels) * len(self.samples)
-
-    def problem(self, X: Any) -> tuple[Any, Any]:
-        """Inputs and targets: an indicator, or for a single label the classes 0 and 1.
-
-        Unknown entries of an indicator are NaN.
-        """
-        columns = self.columns[:, self.labels]
-        if len(self.samples) < columns.shape[0]:
-            X, columns = _safe_indexing(X, self.samples), columns[self.samples]
-        # int64: narrower integers overflow in scikit-learn's label indices past 255 labels.
-        y = columns.toarray().astype(np.int64)
-        if self.unknown is not None:
-            return X, np.where(self.unknown.toarray(), np.nan, y)
-        return X, y if len(self.labels) > 1 else y.ravel()
-
-    def params(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Fit parameters of the samples."""
-        n_samples = self.columns.shape[0]
-        if len(self.samples) == n_samples:
-            return dict(params)
-        return params_of_rows(params, self.samples, n_samples)
-
-    def own_scores(self, probabilities: FloatArray) -> FloatArray:
-        """The scores of the labels, where a model of a single label also answers for "not"."""
-        return probabilities if len(self.labels) > 1 else probabilities[:, 1:]
 
 
 @savable()
