@@ -74,7 +74,7 @@ def test_columns_are_found_by_name():
     frame = FRAMES["pandas"]
     features = TableFeatures(KINDS).fit(frame)
     moved = frame[["title", "day", "price", "colour"]].assign(other=1)
-    assert (features.transform(moved) == features.transform(frame)).all()
+    assert (features.transform(moved) != features.transform(frame)).nnz == 0
     with pytest.raises(DataError, match="there is no column 'price'; did you mean 'prize'"):
         features.transform(frame.rename(columns={"price": "prize"}))
 

@@ -68,7 +68,7 @@ def test_the_smooth_part_suits_many_rows(rows, expected, monkeypatch):
     monkeypatch.setattr(mixture_module, "LARGEST_SYSTEM", 50)
     monkeypatch.setattr(mixture_module, "LEAST_WEIGHT", 0)
     learner = SetMixture(10, random_state=0).fit(rows, Y)
-    assert isinstance(learner.smooth_, expected)
+    assert isinstance(learner.sparse_ if sparse.issparse(rows) else learner.smooth_, expected)
     assert np.mean(learner.predict(rows) == Y) > 0.8
 
 
@@ -166,3 +166,49 @@ def test_labels_that_take_turns_are_learned():
     held_out = SetMixture(random_state=0).fit_held_out(words, turns)
     assert (held_out.probabilities[turns[held_out.rows]] > 0.9).all()
     assert (held_out.probabilities[~turns[held_out.rows]] < 0.1).all()
+
+
+def numbers_beside_words(n):
+    """One label is a matter of words, one of the signs of two numbers, one of both."""
+    rng = np.random.default_rng(0)
+    numbers, words = rng.uniform(-1, 1, size=(n, 2)), rng.random((n, 60)) < 0.1
+    by_word, by_signs = words[:, :3].any(axis=1), numbers.prod(axis=1) > 0
+    rows = sparse.csr_array(np.hstack([words, numbers]))
+    return rows, np.column_stack([by_word, by_signs, by_word & (numbers[:, 0] > 0)])
+
+
+def test_numbers_beside_words_are_read_by_trees():
+    rows, right = numbers_beside_words(500)
+    linear, told = SetMixture(30, random_state=0), SetMixture(30, dense_features=[60, 61])
+    share = [
+        np.mean(learner.fit(rows[:400], right[:400]).predict(rows[400:]) == right[400:], axis=0)
+        for learner in (linear, told.set_params(random_state=0))
+    ]
+    assert share[0][1] < 0.7  # the product of two numbers is no linear function of them
+    assert (share[1] > 0.85).all()
+    assert not hasattr(linear, "examples")
+    assert told.examples(rows[:3]).weights.shape[0] == 3
+    dense = told.predict_proba(rows[:5].toarray())
+    assert (dense == told.predict_proba(rows[:5])).all()
+
+
+def test_each_row_beside_words_is_scored_alone():
+    rows, right = numbers_beside_words(200)
+    learner = SetMixture(10, dense_features=[60, 61], random_state=0).fit(rows, right)
+    alone = np.vstack([learner.predict_proba(rows[[k]]) for k in range(20)])
+    assert (alone == learner.predict_proba(rows[:20])).all()
+
+
+def test_a_summary_of_words_alone_can_be_asked_for():
+    rows, right = numbers_beside_words(200)
+    words = rows[:, :60]
+    learner = SetMixture(10, dense_features=[], random_state=0).fit(words, right[:, [0, 2]])
+    assert learner.forest_ is not None
+    assert np.mean(learner.predict(words)[:, 0] == right[:, 0]) > 0.9
+
+
+@pytest.mark.parametrize("places", [[62], [-1], ["price"], [0.5]])
+def test_wrong_dense_features(places):
+    rows, right = numbers_beside_words(50)
+    with pytest.raises(ParameterError, match=r"dense_features must be .* from 0 to 61, got"):
+        SetMixture(5, dense_features=places).fit(rows, right)

@@ -10,6 +10,7 @@ from setlearn import SequenceSetGenerator, SetClassifier
 from setlearn.errors import DataError, ParameterError
 from setlearn.files import Row, open_rows
 from setlearn.records import plan_records
+from setlearn.rules import TopK
 from tests.records.table import rows_of
 
 DATA = os.environ.get("SETLEARN_DATA")
@@ -163,6 +164,16 @@ def test_without_inputs_the_reasons_are_told():
         plan_records(rows_of(n=[0, 1], y=["a", "a"]))
     with pytest.raises(DataError, match="the target is the only column"):
         plan_records(rows_of(y=["a", "a"]))
+
+
+def test_the_default_learner_knows_which_features_are_no_words():
+    texts, tags = [f"the sea {k}" for k in range(40)], [f"{k % 2};{k % 3}" for k in range(40)]
+    rows = rows_of(price=[k % 7 for k in range(40)], text=texts, tags=tags)
+    plan = plan_records(rows, target="tags")
+    model = plan.fit(rows, SetClassifier(rule=TopK(1), random_state=0)).model
+    assert model.scorer_.model_.view_.kept.tolist() == [0]
+    words = plan_records(rows, target="tags", inputs=["text"])
+    assert words.fit(rows, SetClassifier(rule=TopK(1))).model.scorer_.model_.view_ is None
 
 
 def test_the_model_must_suit_the_task():

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from setlearn.errors import DataError, UnseenCategoryWarning
-from setlearn.features import Column, FeatureReader, feature_reader
+from setlearn.features import Column, FeatureReader
 from setlearn.files import Row
 from setlearn.records import JoinedTextReader, TextReader
 from tests.records.table import rows_of
@@ -86,8 +86,7 @@ def test_columns_stand_side_by_side_in_their_order():
     assert read.tolist() == [[1, 0, 1, 5, 6], [3, 1, 0, 7, 8]]
 
 
-def test_beside_texts_all_columns_are_on_one_scale(monkeypatch):
-    monkeypatch.setattr(feature_reader, "MOST_DENSE_FEATURES", 1)
+def test_beside_texts_all_columns_are_on_one_scale():
     rows = rows_of(price=[100, 900, 500], text=["sun sea", "sea", "sun"], bag=[{"a": 30}] * 3)
     columns = [Column("price", "number"), Column("text", "text"), Column("bag", "bag")]
     reader = FeatureReader.fit(rows, columns)
@@ -97,11 +96,13 @@ def test_beside_texts_all_columns_are_on_one_scale(monkeypatch):
     assert np.allclose((read[:3, 1:-1] ** 2).sum(axis=1), 1)
 
 
-def test_few_features_of_texts_stay_beside_numbers_as_they_are():
-    rows = rows_of(price=[100, 900, 500], text=["sun sea", "sea", "sun"])
-    reader = FeatureReader.fit(rows, [Column("price", "number"), Column("text", "text")])
-    assert reader.is_dense
-    assert reader.read(rows)[:, 0].tolist() == [100, 900, 500]
+def test_beside_texts_it_is_known_which_features_are_no_words():
+    rows = rows_of(text=["sun sea", "sea", "sun"], price=[100, 900, 500], size=["s", "m", "s"])
+    kinds = {"text": "text", "price": "number", "size": "category"}
+    columns = [Column(name, kind) for name, kind in kinds.items()]
+    assert FeatureReader.fit(rows, columns).dense_features == [3, 4, 5]
+    assert FeatureReader.fit(rows, columns[:1]).dense_features is None
+    assert FeatureReader.fit(rows, columns[1:]).dense_features is None
 
 
 def test_sequence_models_read_texts_or_tokens():

@@ -271,6 +271,21 @@ class SetPredictor(ABC):
     def input_layout(self) -> InputLayout:
         """What the fitted predictor reads."""
 
+    def reading(self, reader: Any) -> Self:
+        """The same predictor, not fitted, for the inputs that a reader makes of records.
+
+        Parameters
+        ----------
+        reader : FeatureReader, TextReader or JoinedTextReader
+            Fitted on the records.
+
+        Returns
+        -------
+        SetPredictor
+            By default this one.
+        """
+        return self
+
     def without_reader(self) -> tuple[FeatureReader | None, Self]:
         """What reads the rows of tables, and the same predictor for the matrix that it returns.
 

@@ -217,6 +217,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         table = X
         if features is not None:
             features.fit(X)
+            learner = _told_dense_features(learner, features.reader_)
             set_columns(self, features.column_names)
             X = features.transform(X)
         else:
@@ -337,6 +338,11 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
             names=None if names is None else names.tolist(),
         )
 
+    def reading(self, reader: FeatureReader) -> Self:
+        learner = self._learner()
+        told = _told_dense_features(learner, reader)
+        return self if told is learner else clone(self).set_params(estimator=told)
+
     def without_reader(self) -> tuple[FeatureReader | None, Self]:
         self._check_fitted()
         if self.features_ is None or not self.features_.has_columns_:
@@ -415,6 +421,14 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         if self.hierarchy is not None:
             parents_of(self.hierarchy)
         self._rule(self.rule).check_parameters()
+
+
+def _told_dense_features(learner: BaseEstimator, reader: FeatureReader) -> BaseEstimator:
+    """The learner, told which features of a reader are no words if it asks for them."""
+    asks = learner.get_params(deep=False).get("dense_features", ()) is None
+    if not asks or reader.dense_features is None:
+        return learner
+    return clone(learner).set_params(dense_features=reader.dense_features)
 
 
 def _kept_for_rules(nodes: Nodes, positive: Mask) -> tuple[Nodes, Mask] | None:

@@ -21,19 +21,15 @@ __all__ = ["FeatureReader"]
 SPARSE_KINDS = ("text", "bag", "tokens")
 """Kinds with so many features that the matrix must be sparse."""
 
-MOST_DENSE_FEATURES, MOST_DENSE_ENTRIES = 2000, 20_000_000
-"""A matrix that also has numbers or categories stays dense up to this size: trees read it, too."""
-
 
 @savable()
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureReader:
     """Reads records as a matrix with one block of features per column.
 
-    The matrix is dense, with unscaled numbers, unless all columns are texts, bags or lists of
-    tokens, or it would have more than 2000 features or 20 million entries. Learners compare sparse
-    rows by their angle and do not scale them, so in a sparse matrix with several columns each
-    block is scaled.
+    The matrix is dense, with unscaled numbers, unless there are texts, bags or lists of tokens.
+    Learners compare sparse rows by their angle and do not scale them, so in a sparse matrix with
+    several columns each block is scaled.
 
     Examples
     --------
@@ -45,7 +41,7 @@ class FeatureReader:
     """
 
     encoders: tuple[Encoder, ...]
-    is_dense: bool = False
+    is_dense: bool = False  # True in some models of older versions, which have words as numbers
 
     @classmethod
     def fit(
@@ -69,16 +65,26 @@ class FeatureReader:
         -------
         FeatureReader
         """
-        encoders = tuple(fit_encoder(rows, column, text or {}) for column in columns)
-        kinds = {column.kind in SPARSE_KINDS for column in columns}
-        n_features = sum(len(encoder.names()) for encoder in encoders)
-        small = n_features <= MOST_DENSE_FEATURES and len(rows) * n_features <= MOST_DENSE_ENTRIES
-        return cls(encoders, kinds == {False} or (kinds == {False, True} and small))
+        return cls(tuple(fit_encoder(rows, column, text or {}) for column in columns))
 
     @property
     def columns(self) -> tuple[Column, ...]:
         """The columns that are read."""
         return tuple(encoder.column for encoder in self.encoders)
+
+    @property
+    def dense_features(self) -> list[int] | None:
+        """Which features of a sparse matrix are no words or tokens; None if there are none."""
+        if not self.is_sparse:
+            return None
+        widths = [len(encoder.names()) for encoder in self.encoders]
+        is_dense = np.repeat([c.kind not in SPARSE_KINDS for c in self.columns], widths)
+        return np.flatnonzero(is_dense).tolist() or None
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the matrix is sparse."""
+        return not self.is_dense and any(column.kind in SPARSE_KINDS for column in self.columns)
 
     def read(
         self, rows: Sequence[Row], *, warn_of_unseen: bool = True
@@ -100,8 +106,7 @@ class FeatureReader:
         blocks = [e.encode(column) for e, column in zip(self.encoders, cells, strict=True)]
         if warn_of_unseen:
             self._warn_of_unseen(cells)
-        # Models of older versions say it only by the kinds of their columns.
-        if self.is_dense or not any(column.kind in SPARSE_KINDS for column in self.columns):
+        if not self.is_sparse:
             return np.hstack(
                 [b.toarray() if isinstance(b, sparse.csr_array) else b for b in blocks]
             )

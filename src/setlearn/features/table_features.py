@@ -38,9 +38,8 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     Numbers stay as they are, with the median for missing ones. A category becomes one feature per
     value, a text TF-IDF weights of its words, a date the time and where in the year, the week and
-    the day it is. The matrix is sparse if there are texts alone, or if it would have more than 2000
-    features or 20 million entries. In a sparse matrix each column is scaled, so that all of them
-    count alike.
+    the day it is. The matrix is sparse if there are texts, bags or lists of tokens. In a sparse
+    matrix each column is scaled, so that all of them count alike.
 
     Columns are found by their names. Their order does not matter, and columns that were not there
     in training are not read.

@@ -123,11 +123,12 @@ class Boosting:
     def __init__(
         self, X: FloatArray, Y: BoolArray, weight: FloatArray, rng: np.random.RandomState
     ) -> None:
-        self.X, self.Y, self.weight, self.rng = X, Y, weight, rng
+        self.X, self.Y, self.weight, self.rng = X, Y, weight.astype(np.float32), rng
         self.has_gaps = bool(np.isnan(X).any())
         share = ((weight * Y).sum(axis=0) + 0.5) / (weight.sum(axis=0) + 1)
         self.start: FloatArray = logit(share)
-        self.logits = np.tile(self.start, (len(Y), 1))
+        # Single precision is enough for steps of this size, and faster.
+        self.logits = np.tile(self.start.astype(np.float32), (len(Y), 1))
         self.trees: list[PackedTrees] = []
         self.steps: list[FloatArray] = []  # (nodes of the tree, labels)
 
@@ -140,14 +141,14 @@ class Boosting:
             tree = self._grown(errors)
             leaf = tree.apply(self.X)
             members = sparse.csc_array(  # (nodes, n)
-                (np.ones(len(leaf)), leaf, np.arange(len(leaf) + 1)),
+                (np.ones(len(leaf), dtype=np.float32), leaf, np.arange(len(leaf) + 1)),
                 shape=(tree.node_count, len(leaf)),
             )
             steps = (members @ errors) / (members @ curvature + STIFFNESS)
             steps = LEARNING_RATE * np.clip(steps, -LARGEST_STEP, LARGEST_STEP)
             self.logits += steps[leaf]
             self.trees.append(PackedTrees.of(tree))
-            self.steps.append(steps.astype(np.float32))
+            self.steps.append(steps)
 
     def _grown(self, errors: FloatArray) -> Any:
         """A tree of scikit-learn that tells large errors from small ones."""

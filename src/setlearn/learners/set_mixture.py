@@ -1,7 +1,8 @@
-"""The default learner of SetClassifier: four models of different kinds, and their weights."""
+"""The default learner of SetClassifier: models of different kinds, and their weights."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -20,6 +21,8 @@ from sklearn.utils.validation import (
 )
 
 from setlearn.learners.boosted_labels import BoostedLabels
+from setlearn.learners.dense_view import DenseView
+from setlearn.learners.label_pool import fitted_pool, label_frequencies, pooled
 from setlearn.learners.linear_labels import LinearLabels
 from setlearn.learners.log_loss import log_loss
 from setlearn.learners.log_odds_pool import LogOddsPool
@@ -60,8 +63,8 @@ LEAST_PROBABILITY = 1e-6
 LEAST_WEIGHT = 0.01
 """A model that counts less is not kept."""
 
-MOST_POOLED = 300_000
-"""The largest number of held-out scores that the weights of the models are learned from."""
+BESIDE_FOREST = ("sparse_", "smooth_", "linear_", "boosted_")
+"""The models other than the forest, in the order of their weights."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,13 +88,15 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     Their log-odds are added with weights that are learned from rows that none of them has seen.
     So a model that does not suit the data does little harm.
 
-    The smooth model is kernel ridge regression: on city-block distances for dense inputs, on
-    cosines for sparse ones. Features that trees find more important count more in the distances, if
-    that is better. For more than 5000 dense rows, each row is compared with 2000 of them only. For
-    more than 5000 sparse rows with more than 5000 features it is logistic regression. Boosted trees
-    suit rules such as "this is large and that is small". The forest consists of extra trees, and
-    also knows which labels occur together. Sparse inputs get the smooth model alone: for texts it
-    is linear itself, and trees are slow on them and do not help.
+    The smooth model is kernel ridge regression on city-block distances. Features that trees find
+    more important count more in the distances, if that is better. For more than 5000 rows, each row
+    is compared with 2000 of them only. Boosted trees suit rules such as "this is large and that is
+    small". The forest consists of extra trees, and also knows which labels occur together.
+
+    Sparse inputs, such as the words of texts, get a linear model alone: ridge regression or, for
+    more than 5000 rows with more than 5000 features, logistic regression. Trees are slow on words
+    and help little. If some features of sparse inputs are numbers or categories, name them in
+    ``dense_features``: all other models then read these, beside a summary of the words.
 
     Inputs need not be scaled. Dense inputs may have gaps (NaN): trees learn where they go, and the
     other models read the median of the feature instead. An indicator y may have gaps too: such an
@@ -102,23 +107,28 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     n_trees : int, optional
         The number of trees in the forest. By default 500, and fewer for more than 2400 rows,
         down to 200 for 6000 and more: enough rows make up for trees.
+    dense_features : sequence of int, optional
+        Which features of a sparse X are no words. With an empty list, the other models read the
+        summary of the words alone: slower, and often a little better. For dense X it has no effect.
     random_state : int, RandomState or None, default=None
 
     Attributes
     ----------
     classes_ : array
         The classes or, for an indicator matrix, the numbers of its columns.
-    smooth_ : KernelLabels, LandmarkLabels, SparseRidgeLabels, LinearLabels or None
-        None if it adds nothing to the others.
+    sparse_ : KernelLabels, SparseRidgeLabels, LinearLabels or None
+        The linear model of sparse inputs.
+    smooth_ : KernelLabels, LandmarkLabels or None
     linear_ : LogisticLabels or None
-        None if it adds nothing to the others, and for sparse inputs.
     boosted_ : BoostedLabels or None
-        None if they add nothing to the others, and for sparse inputs.
     forest_ : SetForest or None
-        None for sparse inputs.
     frequencies_ : array of shape (labels,)
     pool_ : LogOddsPool or None
-        The weights of the models and of the frequencies; None for sparse inputs.
+        The weights of the models and of the frequencies; None if there is one model only.
+    view_ : DenseView or None
+        What the other models read of sparse inputs with ``dense_features``.
+
+    A model is None if it adds nothing to the others, or does not suit the inputs.
 
     Examples
     --------
@@ -137,18 +147,24 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     single_precision: ClassVar[bool] = True
     """Numbers must not be too large for single precision, in which trees read them."""
 
+    sparse_: Any
+    smooth_: Any
     linear_: LogisticLabels | None
     boosted_: BoostedLabels | None
     forest_: SetForest | None
     pool_: LogOddsPool | None
+    view_: DenseView | None
+    medians_: FloatArray | None
 
     def __init__(
         self,
         n_trees: int | None = None,
         *,
+        dense_features: Sequence[int] | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_trees = n_trees
+        self.dense_features = dense_features
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -191,22 +207,27 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
             for fewer.
         """
         X, Y, weight, counted = self._read(X, y, sample_weight)
-        self.smooth_ = _smooth_model(X)
-        self.linear_ = self.boosted_ = self.forest_ = self.pool_ = None
-        self.frequencies_ = _frequencies(Y, weight)
-        rows = _held_out_rows(Y.shape, self.smooth_.largest_held_out_share)
-        if sparse.issparse(X):
-            mixed = self._mixed([self.smooth_.fit_held_out(X, Y, weight, rows)])
-            return HeldOut(counted[rows], mixed)
-        mixed, examples = self._fit_dense(X, Y, weight, rows)
-        return HeldOut(counted[rows], mixed, examples)
+        self.sparse_ = self.smooth_ = self.linear_ = self.boosted_ = self.forest_ = None
+        self.view_ = self.pool_ = self.medians_ = None
+        self.frequencies_ = label_frequencies(Y, weight)
+        if not sparse.issparse(X):
+            rows = _held_out_rows(Y.shape)
+            return HeldOut(counted[rows], *self._fit_dense(X, Y, weight, rows))
+        self.sparse_ = _sparse_model(X)
+        rows = _held_out_rows(Y.shape, self.sparse_.largest_held_out_share)
+        answer = self.sparse_.fit_held_out(X, Y, weight, rows)
+        if self.dense_features is None:
+            return HeldOut(counted[rows], self._mixed([answer]))
+        self.view_ = DenseView.fit(X, self.dense_features)
+        dense = self.view_.of(X)
+        return HeldOut(counted[rows], *self._fit_dense(dense, Y, weight, rows, answer))
 
     def predict_proba(self, X: Any) -> FloatArray:
         """The probability of each label (n, labels), or of each class if y was 1-d."""
-        X = self._checked(X)
-        answers = self._answers(X)
+        X, dense = self._checked(X)
+        answers = self._answers(X, dense)
         if self.forest_ is not None:
-            answers.append(self.forest_.predict_proba(X))
+            answers.append(self.forest_.predict_proba(dense))
         return self._mixed(answers)
 
     def predict(self, X: Any) -> Any:
@@ -226,9 +247,9 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     def predict_with_examples(self, X: Any) -> tuple[FloatArray, Examples]:
         """What `predict_proba` and `examples` return, in little more time than the first."""
         assert self.forest_ is not None  # otherwise this method is not available
-        X = self._checked(X)
-        of_forest, of_sets = self.forest_.predict_sets(X)
-        mixed = self._mixed([*self._answers(X), of_forest])
+        X, dense = self._checked(X)
+        of_forest, of_sets = self.forest_.predict_sets(dense)
+        mixed = self._mixed([*self._answers(X, dense), of_forest])
         return mixed, self._examples(of_sets, of_forest, mixed)
 
     def __sklearn_tags__(self) -> Tags:
@@ -264,19 +285,29 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
             X, Y, weight = X[counted], Y[counted], weight[counted]
         if (weight == weight[:, :1]).all():
             weight = weight[:, :1]
-        self.medians_ = None if sparse.issparse(X) else lower_medians(X)  # sparse has no gaps
         return X, Y, weight, counted
 
     def _fit_dense(
-        self, X: FloatArray, Y: BoolArray, weight: FloatArray, rows: IntArray
+        self,
+        X: FloatArray,
+        Y: BoolArray,
+        weight: FloatArray,
+        rows: IntArray,
+        of_sparse: FloatArray | None = None,
     ) -> tuple[FloatArray, Examples | None]:
-        """Fit all models and their weights, and answer for rows that are held out."""
+        """Fit the models of dense inputs and all weights, and answer for rows that are held out.
+
+        ``of_sparse`` is the answer of the sparse model, if there is one.
+        """
         n_trees = _usual_trees(len(Y)) if self.n_trees is None else self.n_trees
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        smooth = KernelLabels() if len(X) <= LARGEST_SYSTEM else LandmarkLabels()
         linear, boosted, forest = LogisticLabels(), BoostedLabels(seed), SetForest(n_trees, seed)
+        self.medians_ = lower_medians(X)
         whole = self._without_gaps(X)
+        answers = [] if of_sparse is None else [of_sparse]
         with progress("fitting", 4) as advance:
-            answers = [self.smooth_.fit_held_out(whole, Y, weight, rows)]
+            answers.append(smooth.fit_held_out(whole, Y, weight, rows))
             advance()
             answers.append(linear.fit_held_out(whole, Y, weight, rows))
             advance()
@@ -284,10 +315,11 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
             answers.append(boosted.fit_held_out(X, Y, weight, rows, rival))
             advance()
             if not weight.all():  # the forest counts whole sets
-                Y = np.where(weight > 0, Y, self.smooth_.predict_proba(whole) > 0.5)
+                Y = np.where(weight > 0, Y, smooth.predict_proba(whole) > 0.5)
             of_forest, of_sets = forest.fit_held_out(X, Y, weight, rows)
             answers.append(of_forest)
-        self.linear_, self.boosted_, self.forest_ = linear, boosted, forest
+        self.smooth_, self.linear_, self.boosted_ = smooth, linear, boosted
+        self.forest_ = forest
         mixed = self._mixed(self._fit_pool(answers, Y[rows], weight[rows]))
         return mixed, None if self.plain_ else self._examples(of_sets, of_forest, mixed)
 
@@ -301,13 +333,17 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         right: BoolArray = codes[:, None] == np.arange(len(self.classes_))
         return right
 
-    def _checked(self, X: Any) -> Any:
+    def _checked(self, X: Any) -> tuple[Any, Any]:
+        """The inputs as they are, and as the models of dense inputs read them."""
         check_is_fitted(self, "pool_")
         X = validate_data(self, X, reset=False, **READING)
         _refuse_gaps_in_sparse(X)
-        is_sparse = sparse.issparse(X)
-        fitted_on_dense = self.forest_ is not None
-        return X.toarray() if is_sparse and fitted_on_dense else X
+        if self.view_ is not None:
+            X = sparse.csr_array(X)
+            return X, self.view_.of(X)
+        if sparse.issparse(X) and self.forest_ is not None:  # fitted on dense inputs
+            X = X.toarray()  # type: ignore[attr-defined]  # scipy has no types
+        return X, X
 
     def _fit_pool(
         self, answers: list[FloatArray], Y: BoolArray, weight: FloatArray
@@ -317,40 +353,37 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         The forest stays: it also knows which labels occur together. The answers of the models
         that are left are returned.
         """
-        self.pool_ = pool = _fitted_pool(self._with_frequencies(answers), Y, weight)
-        others = ("smooth_", "linear_", "boosted_")
-        useful = [share >= LEAST_WEIGHT for share in pool.weights[: len(others)]]
+        self.pool_ = fitted_pool(answers, self.frequencies_, Y, weight)
+        others = [name for name in BESIDE_FOREST if getattr(self, name) is not None]
+        useful = [share >= LEAST_WEIGHT for share in self.pool_.weights[: len(others)]]
         if all(useful):
             return answers
         for name, is_useful in zip(others, useful, strict=True):
             if not is_useful:
                 setattr(self, name, None)
         answers = [answer for answer, keep in zip(answers, [*useful, True], strict=True) if keep]
-        self.pool_ = _fitted_pool(self._with_frequencies(answers), Y, weight)
+        self.pool_ = fitted_pool(answers, self.frequencies_, Y, weight)
         return answers
 
-    def _answers(self, X: Any) -> list[FloatArray]:
+    def _answers(self, X: Any, dense: Any) -> list[FloatArray]:
         """The probabilities of all models but the forest."""
-        whole = self._without_gaps(X)
-        models = ((self.smooth_, whole), (self.linear_, whole), (self.boosted_, X))
-        return [model.predict_proba(inputs) for model, inputs in models if model is not None]
+        whole = self._without_gaps(dense)
+        inputs = {"sparse_": X, "smooth_": whole, "linear_": whole, "boosted_": dense}
+        models = [(getattr(self, name), inputs[name]) for name in BESIDE_FOREST]
+        return [model.predict_proba(rows) for model, rows in models if model is not None]
 
     def _mixed(self, answers: list[FloatArray]) -> FloatArray:
         """One answer from those of all models."""
         if self.pool_ is not None:
-            mixed = _pooled(self.pool_, self._with_frequencies(answers))
+            mixed = pooled(self.pool_, answers, self.frequencies_)
         elif self.forest_ is not None:  # saved before there were weights
-            mixed = _pooled(LogOddsPool(len(answers)), answers)
+            mixed = pooled(LogOddsPool(len(answers)), answers, None)
         else:
             [mixed] = answers
         mixed = np.clip(mixed, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
         if self.plain_:
             mixed /= mixed.sum(axis=1, keepdims=True)
         return mixed
-
-    def _with_frequencies(self, answers: list[FloatArray]) -> list[FloatArray]:
-        """The frequencies of labels as one more answer, for rows that no model knows much about."""
-        return [*answers, np.broadcast_to(self.frequencies_, answers[0].shape)]
 
     def _examples(
         self, of_sets: sparse.csr_array, of_forest: FloatArray, mixed: FloatArray
@@ -371,43 +404,20 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         return np.where(np.isnan(X), self.medians_, X)
 
 
-def _smooth_model(X: Any) -> Any:
-    """The smooth model that suits the size of X."""
+def _sparse_model(X: Any) -> Any:
+    """The linear model that suits the size of a sparse X."""
     n, n_features = X.shape
-    if sparse.issparse(X) and n_features < n and n_features <= LARGEST_SYSTEM:
+    if n_features < n and n_features <= LARGEST_SYSTEM:
         return SparseRidgeLabels()
-    if n <= LARGEST_SYSTEM:
-        return KernelLabels()
-    return LinearLabels() if sparse.issparse(X) else LandmarkLabels()
+    return KernelLabels() if n <= LARGEST_SYSTEM else LinearLabels()
 
 
-def _held_out_rows(shape: tuple[int, ...], largest_share: float) -> IntArray:
+def _held_out_rows(shape: tuple[int, ...], largest_share: float = 1.0) -> IntArray:
     """Which of the training rows (n, labels) to hold out, ascending."""
     n, n_labels = shape
     most = min(MOST_HELD_OUT, max(LEAST_HELD_OUT, MOST_HELD_OUT_SCORES // n_labels))
     n_held_out = min(most, max(1, int(largest_share * n)))
     return drawn_rows(n, n_held_out)
-
-
-def _frequencies(Y: BoolArray, weight: FloatArray) -> FloatArray:
-    """How often each label is right, (labels,), strictly between 0 and 1."""
-    weights = np.broadcast_to(weight / weight[weight > 0].mean(), Y.shape)
-    frequencies: FloatArray = ((weights * Y).sum(axis=0) + 0.5) / (weights.sum(axis=0) + 1)
-    return frequencies
-
-
-def _fitted_pool(answers: list[FloatArray], Y: BoolArray, weight: FloatArray) -> LogOddsPool:
-    """The weights of models by their held-out answers, each (n, labels)."""
-    n, n_labels = Y.shape
-    some = drawn_rows(n, max(1, MOST_POOLED // n_labels))
-    weight = np.broadcast_to(weight, Y.shape)[some]
-    scores = np.stack([answer[some].ravel() for answer in answers])
-    return LogOddsPool(len(answers)).fit(scores, Y[some].ravel(), (weight / weight.mean()).ravel())
-
-
-def _pooled(pool: LogOddsPool, answers: list[FloatArray]) -> FloatArray:
-    """One answer (n, labels) from several."""
-    return pool.pooled(np.stack([each.ravel() for each in answers])).reshape(answers[0].shape)
 
 
 def _usual_trees(n_rows: int) -> int:

@@ -96,10 +96,13 @@ ADDED: Mapping[str, Mapping[str, Any]] = {
     "setlearn.learners.set_forest:SetForest": {"known_": None},
     "setlearn.learners.set_mixture:SetMixture": {
         "boosted_": None,
+        "dense_features": None,
         "frequencies_": None,
         "linear_": None,
         "medians_": None,
         "pool_": None,
+        "sparse_": None,
+        "view_": None,
     },
     "setlearn.learners.similarity:CityBlock": {"relevance": None},
     "setlearn.networks.transformer:Transformer": {"match_tokens": False},

@@ -111,7 +111,7 @@ class RecordPlan:
             warn_of_leaked_columns(columns, *LabelSpace.read(sets))
         # A model whose training is continued needs what it has learned.
         fresh: Any = copy(model) if getattr(model, "warm_start", False) else clone(model)
-        fitted = fresh.fit(reader.read(rows), sets)
+        fitted = fresh.reading(reader).fit(reader.read(rows), sets)
         return RecordModel(reader, self.targets, fitted)
 
     def problem_with(self, row: Row) -> str | None:
