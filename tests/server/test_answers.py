@@ -46,7 +46,10 @@ def expected(model, path, body):
         answer = {"predictions": plain(model.complete(inputs, known)), "truncated": truncated}
         return answer | {"unseen": [False] * len(inputs)}
     if path == "rank":
-        ranked = model.predict_ranked(inputs, top=body.get("top"))
+        if known:
+            ranked = model.complete_ranked(inputs, known, top=body.get("top"))
+        else:
+            ranked = model.predict_ranked(inputs, top=body.get("top"))
         pairs = [[{"element": plain(e), "score": s} for e, s in ranking] for ranking in ranked]
         answer = {"rankings": pairs, "truncated": [ranking.truncated for ranking in ranked]}
         return answer | {"unseen": [False] * len(inputs)}
@@ -59,7 +62,7 @@ def requests_of(model, name):
         inputs = INPUTS[name](1 + number % 7, seed=number)
         path = ("predict", "rank", "complete", "trace")[number % 4]
         body = {"model": name, "inputs": inputs}
-        if path == "complete":
+        if path == "complete" or number % 8 == 1:
             body["known"] = known_sets(model, inputs)
         if path == "rank":
             body["top"] = 1 + number % 3

@@ -99,8 +99,9 @@ class PredictRequest(RequestShape):
 
 
 class RankRequest(PredictRequest):
-    """Inputs whose elements to rank."""
+    """Inputs whose elements to rank. With known elements, only the others are listed."""
 
+    known: KnownSets | None = None
     top: Annotated[
         int | None,
         Field(
@@ -108,7 +109,7 @@ class RankRequest(PredictRequest):
             le=10_000,
             description=(
                 "How many of the best elements to list, whether or not the rule keeps them. By "
-                "default the predicted set is listed."
+                "default the predicted set, or what completes the known one, is listed."
             ),
             examples=[None],
         ),
@@ -259,8 +260,9 @@ def _answer_routes(settings: Settings, batcher: Batcher, token: Sequence[Depends
 
     @router.post("/rank", response_model=RankAnswer)
     async def rank(request: RankRequest) -> dict[str, Any]:
-        """List the elements of each input with their scores, best first."""
-        name, (rankings, truncated, unseen) = await answer(request, Ask.rank, top=request.top)
+        """List the elements of each input, or what else may be in its set, best first."""
+        options = {"known": request.known, "top": request.top}
+        name, (rankings, truncated, unseen) = await answer(request, Ask.rank, **options)
         return {"model": name, "rankings": rankings, "truncated": truncated, "unseen": unseen}
 
     @router.post("/complete", response_model=PredictAnswer)

@@ -52,7 +52,7 @@ class Ask:
     @property
     def batch_key(self) -> tuple[Any, ...]:
         """What requests must have in common to be answered in one call."""
-        return self.operation, self.top, self.margin
+        return self.operation, self.top, self.margin, self.known is None
 
     @property
     def known_sets(self) -> list[frozenset[Any]]:
@@ -72,10 +72,14 @@ class Ask:
         return [plain(elements) for elements in model.predict(self.inputs)]
 
     def rank(self, model: RecordModel) -> list[Any]:
-        """The elements of each input with their scores, best first."""
+        """The elements of each input with their scores, best first, without known ones."""
+        if self.known is None:
+            rankings = model.predict_ranked(self.inputs, top=self.top)
+        else:
+            rankings = model.complete_ranked(self.inputs, self.known_sets, top=self.top)
         return [
             [{"element": plain(element), "score": score} for element, score in ranking]
-            for ranking in model.predict_ranked(self.inputs, top=self.top)
+            for ranking in rankings
         ]
 
     def complete(self, model: RecordModel) -> list[Any]:
@@ -180,7 +184,7 @@ class ServedModel:
         batch = replace(
             asks[0],
             inputs=[x for ask in asks for x in ask.inputs],
-            known=[known for ask in asks for known in ask.known_lists],
+            known=None if asks[0].known is None else [k for ask in asks for k in ask.known_lists],
         )
         model = self.model if batch.margin is None else self._under_margin(*batch.margin)
         with warnings.catch_warnings(record=True) as caught:
