@@ -198,7 +198,7 @@ def test_a_different_code_in_each_row_is_an_id(codes):
         ([*SKUS[:19], "SKU 3"], "text"),
         (SKUS[:19], "text"),
         ([f"{k},50" for k in range(20)], "text"),
-        ([f"{k + 10}.12.2024" for k in range(20)], "text"),
+        ([f"{k + 10}.12.2024" for k in range(20)], "date"),
         ([f"2024-01-{k + 10}" for k in range(20)], "date"),
         ([f"{k}e3" for k in range(20)], "number"),
     ],
@@ -221,3 +221,23 @@ def test_codes_are_read_if_there_is_nothing_else():
     assert guess_columns(rows_of(sku=SKUS))[0].kind == "text"
     columns = guess_columns(rows_of(sku=SKUS, same=["a"] * 20))
     assert [column.kind for column in columns] == ["text", "ignored"]
+
+
+@pytest.mark.parametrize(
+    ("values", "remark"),
+    [
+        (["12,50", "1.234,5", "3,00"] * 4, "like numbers"),
+        (["12 %", "5%", "7.5 %"] * 4, "like numbers"),
+        (["$1,200", "$3,500", "$7,100"] * 4, "like numbers"),
+        (["12/31/2024", "1/2/2024 14:30"] * 4, "like dates"),
+        (["1.2.3", "2.3.4"] * 4, ""),
+        (["01234", "04321"] * 4, ""),
+        (["12,50", "cheap"] * 4, ""),
+        (["eco, gift", "gift"] * 4, ""),
+        (["3/4", "1/2"] * 4, ""),
+    ],
+)
+def test_spellings_that_are_not_read_as_numbers_or_dates_are_remarked_on(values, remark):
+    column, _ = guess_columns(rows_of(c=values, size=[k / 7 for k in range(len(values))]))
+    assert column.kind == "text"
+    assert column.remark[: len(remark) or None] == remark

@@ -1,5 +1,6 @@
 """Texts and tables become numbers; columns are found by name, and what is wrong has a place."""
 
+import warnings
 from datetime import date, datetime, timedelta, timezone
 
 import numpy as np
@@ -87,6 +88,7 @@ def test_columns_are_found_by_name():
         ("title", ["a"], "which is not a text"),
         ("day", "soon", "holds 'soon', which is not a date such as 2024-05-31"),
         ("day", "2023-02-30", "which is not a date"),
+        ("day", "30.02.2023", "which is not a date"),
     ],
 )
 def test_a_value_of_another_kind_is_an_error_with_its_place(column, value, problem):
@@ -104,6 +106,8 @@ def test_dates_are_points_in_time_and_on_circles():
     rows = features.transform([{"day": day} for day in days])
     assert np.ptp(rows, axis=0) == pytest.approx(0)
     assert rows[0] == pytest.approx([24, 1, 1, 1, 0, 0, 0])  # a Monday
+    dotted = features.transform([{"day": "1.1.2024"}, {"day": "01.01.2024 00:00"}])
+    assert dotted == pytest.approx(rows[:2])
     names = features.get_feature_names_out().tolist()
     later = features.transform([{"day": "2024-07-01 12:00"}])[0]
     assert dict(zip(names, later, strict=True))["day_years"] == pytest.approx(24.5, abs=0.01)
@@ -179,3 +183,12 @@ def test_parameters_are_checked():
     with pytest.raises(ParameterError, match="text must be one of tfidf, words, chars, got 'foo'"):
         TableFeatures(text="foo").fit(TEXTS)
     assert TableFeatures({0: "category"}).fit([["a", 7], ["b", 2]]).columns_[0].kind == "category"
+
+
+def test_columns_that_may_be_misread_give_a_warning_unless_their_kind_is_given():
+    table = [{"price": f"{k},50", "size": k / 7} for k in range(12)]
+    with pytest.warns(SetlearnWarning, match=r"may be misread: price: text \(like numbers; w"):
+        TableFeatures().fit(table)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        TableFeatures({"price": "text"}).fit(table)

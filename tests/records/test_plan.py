@@ -202,3 +202,12 @@ def test_guesses_are_right_for_real_data(name, task, kind, tokens):
     rows = open_rows(Path(DATA) / name)
     plan = plan_records(rows, target=rows.target)
     assert (plan.task, plan.inputs[0].kind, plan.tokens) == (task, kind, tokens)
+
+
+def test_dates_are_texts_for_sequences():
+    days = [f"{day:02}.0{month}.2024" for day in (1, 9, 17, 28) for month in (1, 5)]
+    rows = [{"day": day, "iso": "-".join(day.split(".")[::-1]), "n": 1} for day in days]
+    plan = plan_records(rows, target="iso", task="sequences", inputs=["day"])
+    assert [column.kind for column in plan.columns] == ["text", "ignored"]
+    with pytest.raises(DataError, match=r"the inputs are day \(date\)"):
+        plan_records(rows, target="iso", task="sequences", inputs=["day"], kinds={"day": "date"})

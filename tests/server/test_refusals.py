@@ -40,7 +40,7 @@ BAD = {
     ),
     "no date": (
         {**GOOD, "added": CANARY},
-        "inputs[1]: column 'added' holds a value which is not a date such as 2024-05-31 or ",
+        "inputs[1]: column 'added' holds a value which is not a date such as 2024-05-31, ",
     ),
     "no text": (
         {**GOOD, "city": [CANARY]},

@@ -53,6 +53,9 @@ ISO_DATE = re.compile(
 )
 """Dates as other programs write them; fewer digits might be anything."""
 
+DOTTED_DATE = re.compile(r"\s*(\d{1,2})\.(\d{1,2})\.(\d{4})(?=[T ]|\s*$)")
+"""A day, a month and a year with dots between, as in much of Europe, at the start of a date."""
+
 LEADING_ZERO = re.compile(r"\s*0\d+\s*$")
 """Postcodes and similar codes, which would lose their leading zero as numbers."""
 
@@ -80,11 +83,16 @@ def as_number(value: object) -> float | None:
 
 
 def as_date(value: object) -> datetime | None:
-    """Convert a date, a time stamp or its ISO spelling to a time in UTC, else None.
+    """Convert a date, a time stamp or its spelling to a time in UTC, else None.
 
-    A time without a zone counts as UTC, a date as its first second.
+    A date is spelled 2024-05-31 or 31.05.2024. A time without a zone counts as UTC, a date as its
+    first second.
     """
     if isinstance(value, str):
+        dotted = DOTTED_DATE.match(value)
+        if dotted:
+            day, month, year = dotted.groups()
+            value = f"{year}-{month:0>2}-{day:0>2}{value[dotted.end() :]}"
         if not ISO_DATE.match(value):
             return None
         try:
@@ -174,7 +182,7 @@ class Cell(NamedTuple):
             return np.full(7, math.nan)
         moment = as_date(self.value)
         if moment is None:
-            raise self.error("is not a date such as 2024-05-31 or 2024-05-31 14:30")
+            raise self.error("is not a date such as 2024-05-31, 2024-05-31 14:30 or 31.05.2024")
         day = (moment.hour * 60 + moment.minute) / 1440 + moment.second / 86400
         year = (moment.timetuple().tm_yday - 1 + day) / (365 + isleap(moment.year))
         turns = 2 * math.pi * np.array([year, (moment.weekday() + day) / 7, day])

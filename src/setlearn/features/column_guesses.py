@@ -23,7 +23,7 @@ from setlearn.features.columns import Column, count_columns, matching_columns, r
 from setlearn.files import Row
 from setlearn.missing_values import is_missing
 
-__all__ = ["AS_GIVEN", "HARMLESS", "guess_columns", "sampled_rows"]
+__all__ = ["AS_GIVEN", "DOUBTFUL", "HARMLESS", "guess_columns", "sampled_rows"]
 
 HARMLESS = ("always empty", "always the same")
 """Remarks on columns that cannot tell rows apart."""
@@ -36,6 +36,14 @@ CODES = "a different code in each row"
 
 CODE = re.compile(r"(?=.*\d)(?=.*[^\W\d_])\S+")
 """One word with a digit and a letter, such as SKU-10000, and unlike "12,50" or "31.12.2024"."""
+
+DOUBTFUL = {
+    "like numbers; write 1234.5, not 1.234,5 or 12 %": re.compile(
+        r"\s*[^\w\s]?\s*\d[\d.]*(,\d+)+(\.\d+)?\s*[^\w\s]?\s*|\s*[+-]?[\d.]+\s*[^\w\s.]\s*"
+    ),
+    "like dates; write 2024-12-31": re.compile(r"\s*\d{1,4}/\d{1,2}/\d{1,4}\b.*"),
+}
+"""Remarks on columns that are read as texts or categories, and what all their values look like."""
 
 FEWEST_CODES = 20
 """With fewer rows, values may well be all different by chance."""
@@ -182,6 +190,10 @@ def _are_codes(rows: Sequence[Row], column: Column) -> bool:
 
 
 def _remark(kind: Kind, present: Sequence[Any]) -> str:
+    if kind in ("category", "text"):
+        for remark, spelling in DOUBTFUL.items():
+            if all(spelling.fullmatch(str(value)) for value in present):
+                return remark
     if kind == "category":
         return f"{len(set(map(as_text, present)))} different"
     return f"{len(present[0])} numbers" if kind == "vector" else ""

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from setlearn.errors import DataError, KindError, ParameterError, SetlearnWarning, warn_user
 from setlearn.features.cells import Kind
-from setlearn.features.column_guesses import HARMLESS, guess_columns
+from setlearn.features.column_guesses import DOUBTFUL, HARMLESS, guess_columns
 from setlearn.features.columns import Column, as_rows, column_notes, join_names, read_columns
 from setlearn.features.encoders import TextFeatures, guess_text_features
 from setlearn.features.feature_reader import FeatureReader
@@ -122,7 +122,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         self.columns_ = columns
         self.reader_ = FeatureReader.fit(rows, inputs, texts)
         self.notes_ = column_notes(columns)
-        _warn_of_ignored(columns)
+        _warn_of_doubts(columns)
         return self
 
     def transform(self, X: Any) -> FloatArray | sparse.csr_array:
@@ -266,8 +266,11 @@ def _declared_categories(X: Any) -> list[str]:
     return [str(name) for name, kind in pairs if str(kind).lower().startswith(CATEGORY_TYPES)]
 
 
-def _warn_of_ignored(columns: Sequence[Column]) -> None:
-    """Warn of columns that might hold something, but are not read."""
+def _warn_of_doubts(columns: Sequence[Column]) -> None:
+    """Warn of columns that might hold something, but are not read, or not as what they look like.
+
+    A kind that was given leaves no doubt.
+    """
     ignored = [column for column in columns if column.kind == "ignored"]
     ignored = [column for column in ignored if column.remark not in HARMLESS]
     if ignored:
@@ -275,5 +278,14 @@ def _warn_of_ignored(columns: Sequence[Column]) -> None:
             SetlearnWarning(
                 f"columns of X that are not read: {join_names([c.note for c in ignored])}; drop "
                 "them, or say how to read them with TableFeatures(kinds=...)"
+            )
+        )
+    doubtful = [column for column in columns if column.remark in DOUBTFUL]
+    if doubtful:
+        notes = join_names([column.note for column in doubtful])
+        warn_user(
+            SetlearnWarning(
+                f"columns of X that may be misread: {notes}; or name their kinds in "
+                "TableFeatures(kinds=...)"
             )
         )

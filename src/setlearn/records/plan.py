@@ -315,12 +315,16 @@ TEXT_PLANNERS: dict[Task, Callable[..., TextPlan]] = {
 def _readable_as_sequences(columns: Columns, rows: Sequence[Row]) -> Columns:
     """Check that a sequence model can read the columns; categories are read as texts.
 
-    So are texts of digits in a single column, which are rather spelled than measured.
+    So are dates, and texts of digits in a single column, which are rather spelled than measured.
     """
+    n_inputs = len(read_columns(columns))
+    columns = tuple(
+        replace(c, kind="text")
+        if (c.kind == "date" or (c.kind == "number" and n_inputs == 1)) and _is_spelled(c, rows)
+        else c
+        for c in columns
+    )
     inputs = read_columns(columns)
-    if len(inputs) == 1 and _holds_digits(inputs[0], rows):
-        inputs = (replace(inputs[0], kind="text"),)
-        columns = tuple(inputs[0] if c.name == inputs[0].name else c for c in columns)
     kinds = {column.kind for column in inputs}
     if kinds <= {"number", "vector"} or (len(inputs) == 1 and kinds <= {"tokens"}):
         return columns
@@ -334,12 +338,15 @@ def _readable_as_sequences(columns: Columns, rows: Sequence[Row]) -> Columns:
     )
 
 
-def _holds_digits(column: Column, rows: Sequence[Row]) -> bool:
-    """Whether a column that was guessed to hold numbers holds texts of digits."""
-    if column.kind != "number" or column.remark == AS_GIVEN:
+def _is_spelled(column: Column, rows: Sequence[Row]) -> bool:
+    """Whether a column that was guessed to hold dates or numbers holds dates or digits as texts."""
+    if column.remark == AS_GIVEN:
         return False
     values = [cell.value for cell in column.cells(rows) if not cell.missing]
-    return all(isinstance(value, str) and value.strip().isdigit() for value in values)
+    return all(
+        isinstance(value, str) and (column.kind == "date" or value.strip().isdigit())
+        for value in values
+    )
 
 
 def _text_reader(columns: Sequence[Column]) -> TextReader | JoinedTextReader:
