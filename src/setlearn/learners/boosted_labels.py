@@ -30,7 +30,7 @@ LEARNING_RATE = 0.15
 DEPTH, LEAST_IN_LEAF = 4, 5
 ROW_SHARE, MOST_ROWS = 0.75, 1000
 """Each tree is grown on a part of the rows; all rows count for what its leaves say."""
-FEATURE_SHARE, MOST_FEATURES = 1 / 3, 30
+FEATURE_SHARE, MOST_FEATURES = 0.6, 30
 """How many features each split chooses from."""
 LABELS_PER_TREE = 8
 """With more labels, each tree is grown for some of them, and its leaves still answer for all."""
