@@ -29,7 +29,7 @@ def test_all_but_the_target_is_guessed_and_said(photos, tmp_path):
     ended = fitted(photos, "--target", "tags", "-o", tmp_path / "model")
     assert ended.err.splitlines() == [
         'tags: labels, separated by ";" (3 different)',
-        "text: text (by TF-IDF of words)",
+        "text: text (by TF-IDF of words and their parts)",
         "learner: mixture (by default)",
     ]
     assert ended.out.startswith(f"model: {tmp_path / 'model'} (labels, from 90 rows, rule ")

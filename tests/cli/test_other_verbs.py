@@ -289,7 +289,9 @@ class TestInspect:
             assert part in shown
         assert "\nrules tried\n  Margin() " in shown
         assert document["rules tried"]["Margin()"] in shown
-        assert re.fullmatch(r"0\.\d+ ± 0\.\d+ \(.*λ .* ± .*\)", document["rules tried"]["Margin()"])
+        assert re.fullmatch(
+            r"[01]\.\d+ ± 0\.\d+ \(.*λ .* ± .*\)", document["rules tried"]["Margin()"]
+        )
 
     def test_sequences(self, speller):
         assert run("inspect", speller, "--json").document["task"] == "sets of sequences"

@@ -21,7 +21,7 @@ SENTENCES = [f"sentence number {k}" for k in range(10)]
     [
         ([3, 1.5, None, True, 7, 2, 9, 4, 5, 6], "c: number"),
         (["3", " 1.5", "1e3", None, "7", "2", "9", "4", "5", "6"], "c: number"),
-        (["1_0", *"23456789", "10"], "c: text"),
+        (["1_0", *"2345678", "1_1", "10"], "c: text"),
         ([True, False] * 5, "c: number"),
         (["True", "false"] * 5, "c: number"),
         (["3", "NA", "n/a", *"456789", "5"], "c: number (2 values such as 'NA' are missing)"),
@@ -226,10 +226,14 @@ def test_codes_are_read_if_there_is_nothing_else():
 @pytest.mark.parametrize(
     ("values", "remark"),
     [
-        (["12,50", "1.234,5", "3,00"] * 4, "like numbers"),
-        (["12 %", "5%", "7.5 %"] * 4, "like numbers"),
-        (["$1,200", "$3,500", "$7,100"] * 4, "like numbers"),
-        (["12/31/2024", "1/2/2024 14:30"] * 4, "like dates"),
+        (["12,50", "1.234,5", "3"] * 4, "like numbers such as '12,50'; write them all as 1234.5"),
+        (["12 %", "5%", "7.5 %"] * 4, "like numbers such as '12 %'"),
+        (["$1,200", "€3.50", "£7"] * 4, "like numbers such as '$1,200'"),
+        (["953", "1,422"] * 4, "like numbers such as '1,422'"),
+        ([*[f"{k}.5" for k in range(19)], "unknown"], "like numbers, but not 'unknown'"),
+        (["12/31/2024", "1/2/2024 14:30"] * 4, "like dates such as '12/31/2024'"),
+        ([f"2024-01-{k + 10}" for k in range(19)] + ["soon"], "like dates, but not 'soon'"),
+        (["5 May 2021", "May 6, 2021"] * 4, "like dates such as '5 May 2021'"),
         (["1.2.3", "2.3.4"] * 4, ""),
         (["01234", "04321"] * 4, ""),
         (["12,50", "cheap"] * 4, ""),

@@ -60,12 +60,25 @@ def test_texts_may_be_in_any_kind_of_list(texts):
 
 
 def test_texts_that_repeat_are_still_texts():
-    features = TableFeatures().fit(["good film", "bad film"] * 20)
+    features = TableFeatures(text="tfidf").fit(["good film", "bad film"] * 20)
     assert features.transform(["bad good"]).nnz == 2
 
 
+def test_short_texts_have_parts_of_words_and_many_texts_have_not():
+    features = TableFeatures().fit(["good film", "bad film"] * 20)
+    assert {"good film", "film", " goo", "oo"} <= {
+        *features.reader_.encoders[0].vectoriser.get_feature_names_out()
+    }
+    many = TableFeatures().fit(["good film", "bad film"] * 3000)
+    assert {*many.get_feature_names_out()} == {
+        *TableFeatures(text="tfidf").fit(["good film", "bad film"]).get_feature_names_out()
+    }
+    long = TableFeatures().fit(["good film " * 120, "bad film"] * 20)
+    assert "text_oo" not in long.get_feature_names_out()
+
+
 def test_a_missing_text_has_no_words():
-    features = TableFeatures().fit([*TEXTS, None])
+    features = TableFeatures(text="tfidf").fit([*TEXTS, None])
     assert np.diff(features.transform([None, "sun", "", float("nan")]).indptr).tolist() == [
         *(0, 1, 0, 0)
     ]
@@ -180,14 +193,16 @@ def test_what_is_no_table_is_refused(X, message):
 
 
 def test_parameters_are_checked():
-    with pytest.raises(ParameterError, match="text must be one of tfidf, words, chars, got 'foo'"):
+    with pytest.raises(
+        ParameterError, match="text must be one of subwords, tfidf, words, chars, got 'foo'"
+    ):
         TableFeatures(text="foo").fit(TEXTS)
     assert TableFeatures({0: "category"}).fit([["a", 7], ["b", 2]]).columns_[0].kind == "category"
 
 
 def test_columns_that_may_be_misread_give_a_warning_unless_their_kind_is_given():
     table = [{"price": f"{k},50", "size": k / 7} for k in range(12)]
-    with pytest.warns(SetlearnWarning, match=r"may be misread: price: text \(like numbers; w"):
+    with pytest.warns(SetlearnWarning, match=r"misread: price: text \(like numbers such as '0,50'"):
         TableFeatures().fit(table)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

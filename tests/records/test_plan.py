@@ -31,12 +31,12 @@ def test_a_plan_for_labels_says_what_it_decided():
     assert plan.notes == (
         'tags: labels, separated by ";" (3 different)',
         "row_id: ignored (an id by its name)",
-        "title: text (by TF-IDF of words)",
+        "title: text (by TF-IDF of words and their parts)",
         "name: text (by TF-IDF of characters)",
         "price: number",
     )
     assert [column.name for column in plan.inputs] == ["title", "name", "price"]
-    assert plan.text == {"title": "tfidf", "name": "chars"}
+    assert plan.text == {"title": "subwords", "name": "chars"}
     assert plan.tokens is None
     words = plan_records(rows, target="tags", text="words")
     assert set(words.text.values()) == {"words"}
@@ -104,7 +104,10 @@ def test_a_sequence_model_reads_texts_or_numbers(columns, named):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"text": "ngrams", "task": "labels"}, "text must be one of tfidf, words, chars, got 'ngr"),
+        (
+            {"text": "ngrams", "task": "labels"},
+            "text must be one of subwords, .*, got 'ngr",
+        ),
         ({"tokens": "char", "task": "labels"}, "tokens is for sequences, .* got 'char'"),
         ({"text": "words"}, "text is for labels, .* got 'words'"),
         ({"tokens": "byte"}, "tokens must be .* got 'byte'"),

@@ -9,7 +9,7 @@ import pytest
 from setlearn.errors import DataError
 from setlearn.features import as_rows
 from setlearn.records import guess_targets
-from setlearn.records.written_lists import written_list
+from setlearn.written_lists import written_list
 
 TAGS = ["sun", "the sea", "it's", 'a "word"', "x, y", "a;b"]
 

@@ -27,6 +27,7 @@ class Task(Enum):
 class TextFeatures(Enum):
     """How texts become features."""
 
+    subwords = "subwords"
     tfidf = "tfidf"
     words = "words"
     chars = "chars"
@@ -74,7 +75,11 @@ class PlanningOptions:
     ] = None
     text: Annotated[
         TextFeatures | None,
-        typer.Option(help="For labels: how texts become features. [by their spaces]"),
+        typer.Option(
+            metavar="FEATURES",
+            help="For labels: how texts become features: subwords, tfidf, words or chars. "
+            "[by the texts]",
+        ),
     ] = None
     tokens: Annotated[
         str | None,

@@ -3,9 +3,9 @@
 from setlearn.features.cells import KINDS, Kind
 from setlearn.features.column_guesses import guess_columns
 from setlearn.features.columns import Column, as_rows
-from setlearn.features.encoders import TextFeatures
 from setlearn.features.feature_reader import FeatureReader
 from setlearn.features.table_features import TableFeatures, is_table
+from setlearn.features.text_terms import TextFeatures
 
 __all__ = [
     "KINDS",

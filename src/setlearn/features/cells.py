@@ -19,6 +19,7 @@ from setlearn.nodes import FloatArray
 
 __all__ = [
     "KINDS",
+    "LEADING_ZERO",
     "Cell",
     "Kind",
     "as_date",

@@ -12,7 +12,9 @@ import numpy as np
 from setlearn.errors import DataError, ParameterError
 from setlearn.features.cells import (
     KINDS,
+    LEADING_ZERO,
     Kind,
+    as_date,
     as_number,
     as_text,
     guess_kind,
@@ -23,7 +25,7 @@ from setlearn.features.columns import Column, count_columns, matching_columns, r
 from setlearn.files import Row
 from setlearn.missing_values import is_missing
 
-__all__ = ["AS_GIVEN", "DOUBTFUL", "HARMLESS", "guess_columns", "sampled_rows"]
+__all__ = ["AS_GIVEN", "HARMLESS", "LIKE", "guess_columns", "sampled_rows"]
 
 HARMLESS = ("always empty", "always the same")
 """Remarks on columns that cannot tell rows apart."""
@@ -37,13 +39,26 @@ CODES = "a different code in each row"
 CODE = re.compile(r"(?=.*\d)(?=.*[^\W\d_])\S+")
 """One word with a digit and a letter, such as SKU-10000, and unlike "12,50" or "31.12.2024"."""
 
-DOUBTFUL = {
-    "like numbers; write 1234.5, not 1.234,5 or 12 %": re.compile(
-        r"\s*[^\w\s]?\s*\d[\d.]*(,\d+)+(\.\d+)?\s*[^\w\s]?\s*|\s*[+-]?[\d.]+\s*[^\w\s.]\s*"
+SPELLINGS = {
+    "numbers": re.compile(
+        r"[<>~$€£]?\s*[+-]?(\d{1,3}([., ]\d{3})+|\d+)([.,]\d+)?\s*[%$€£]?",
     ),
-    "like dates; write 2024-12-31": re.compile(r"\s*\d{1,4}/\d{1,2}/\d{1,4}\b.*"),
+    "dates": re.compile(
+        r"(\d{4}[/.-]\d{1,2}[/.-]\d{1,2}|\d{1,2}[/.-]\d{1,2}[/.-](\d{4}|\d{2}))\b.*"
+        r"|\d{1,2}\.? [^\W\d]{3,9}\.? \d{4}\b.*|[^\W\d]{3,9}\.? \d{1,2}, \d{4}\b.*"
+    ),
 }
-"""Remarks on columns that are read as texts or categories, and what all their values look like."""
+"""What spellings of numbers and dates look like that are not read as such."""
+
+CURES = {
+    "numbers": "write them all as 1234.5",
+    "dates": "write them all as 2024-12-31",
+}
+MOST_ODD = 0.1
+"""If no more values of a column look like something else, they are meant to be numbers or dates."""
+
+LIKE = "like "
+"""How remarks on such columns begin."""
 
 FEWEST_CODES = 20
 """With fewer rows, values may well be all different by chance."""
@@ -191,12 +206,36 @@ def _are_codes(rows: Sequence[Row], column: Column) -> bool:
 
 def _remark(kind: Kind, present: Sequence[Any]) -> str:
     if kind in ("category", "text"):
-        for remark, spelling in DOUBTFUL.items():
-            if all(spelling.fullmatch(str(value)) for value in present):
-                return remark
+        doubt = _doubt(present)
+        if doubt:
+            return doubt
     if kind == "category":
         return f"{len(set(map(as_text, present)))} different"
     return f"{len(present[0])} numbers" if kind == "vector" else ""
+
+
+def _doubt(values: Sequence[Any]) -> str:
+    """Say what a column of texts looks like, if most values are alike; "" if they are texts.
+
+    >>> _doubt(["12,50", "3", "4,25"])
+    "like numbers such as '12,50'; write them all as 1234.5"
+    >>> _doubt(["3.5"] * 9 + ["unknown"])
+    "like numbers, but not 'unknown'; write them all as 1234.5"
+    """
+    texts = [str(value).strip() for value in values if not is_missing_word(value)]
+    if any(map(LEADING_ZERO.match, texts)):  # codes
+        return ""
+    readers = {"numbers": as_number, "dates": as_date}
+    for name, spelling in SPELLINGS.items():
+        is_read = [readers[name](text) is not None for text in texts]
+        alike = [spelling.fullmatch(t) or read for t, read in zip(texts, is_read, strict=True)]
+        others = [text for text, like in zip(texts, alike, strict=True) if not like]
+        if not others and not all(is_read):
+            example = next(t for t, read in zip(texts, is_read, strict=True) if not read)
+            return f"{LIKE}{name} such as {short_repr(example)}; {CURES[name]}"
+        if others and len(others) <= MOST_ODD * len(texts):
+            return f"{LIKE}{name}, but not {short_repr(others[0])}; {CURES[name]}"
+    return ""
 
 
 def _missing_words_remark(values: Sequence[Any]) -> str:

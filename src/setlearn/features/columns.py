@@ -168,12 +168,12 @@ def missing_column(name: str, columns: Iterable[str], where: str = "the data") -
     )
 
 
-def join_names(names: Sequence[str]) -> str:
+def join_names(names: Sequence[Any]) -> str:
     """List names in one line, cut off if there are too many to read."""
     if not names:
         return "(none)"
     more = len(names) - MOST_NAMES
-    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(map(str, names[:MOST_NAMES])) + (f" and {more} more" if more > 0 else "")
 
 
 def as_rows(records: Any, columns: Sequence[Column] = ()) -> list[Row]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -18,6 +19,7 @@ from setlearn.errors import (
 )
 from setlearn.features.cells import Cell, is_missing_word
 from setlearn.features.columns import Column
+from setlearn.features.text_terms import TextFeatures, TextTerms
 from setlearn.files import Row
 from setlearn.missing_values import lower_medians
 from setlearn.nodes import FloatArray
@@ -29,13 +31,9 @@ __all__ = [
     "KeyEncoder",
     "NumericEncoder",
     "TextEncoder",
-    "TextFeatures",
     "fit_encoder",
     "guess_text_features",
 ]
-
-TextFeatures: TypeAlias = Literal["tfidf", "words", "chars"]
-"""TF-IDF of words and pairs of words, which words occur, or TF-IDF of character n-grams."""
 
 DATE_PARTS = ("years", "year_x", "week_x", "day_x", "year_y", "week_y", "day_y")
 """The features of a date: years since 2000, and points on circles."""
@@ -46,9 +44,9 @@ WIDTHS = {"number": 1, "date": len(DATE_PARTS)}
 FAR_OUTSIDE = 0.1
 """A date is far outside of the range of training if it is further away than this share of it."""
 
-WORD = r"\b\w+\b"
-ROWS_FOR_RARE_WORDS = 1000
-"""From this number of texts on, words that occur in only one text are left out."""
+LONG_TEXT, MANY_TEXTS = 500, 5000
+"""With more texts than this, or more characters in a text, there are enough words; their parts
+would take several times longer."""
 
 
 class Encoder(Protocol):
@@ -112,6 +110,8 @@ class NumericEncoder:
             width = next((len(cell.vector()) for cell in cells if not cell.missing), 0)
         numbers = _numbers(column, cells, width)  # (n, width)
         low, high = np.fmin.reduce(numbers, axis=0), np.fmax.reduce(numbers, axis=0)
+        if column.kind != "date" and len(cells) > 1:
+            low, high = _usual_range(numbers, low, high)
         return cls(column, lower_medians(numbers), np.nan_to_num(low), np.nan_to_num(high))
 
     def encode(self, cells: Sequence[Cell]) -> FloatArray:
@@ -131,7 +131,7 @@ class NumericEncoder:
         return {number: str(cells[number].value) for number in np.flatnonzero(outside).tolist()}
 
     def scale(self, features: FloatArray) -> FloatArray:
-        """Scale to 0 for the lowest training value and 1 for the highest."""
+        """Scale to 0 for the lowest training value and 1 for the highest, outliers aside."""
         span = self.high / 2 - self.low / 2  # halves, because the whole may overflow
         inside = np.clip(features, self.low, self.high)
         return (inside / 2 - self.low / 2) / np.where(span > 0, span, 1.0)
@@ -209,11 +209,11 @@ class KeyEncoder:
 @savable()
 @dataclass(frozen=True, slots=True, eq=False)
 class TextEncoder:
-    """Turns texts into features with a vectoriser of scikit-learn; a missing text has none."""
+    """Turns texts into weights of their terms; a missing text has none."""
 
     unseen_warning: ClassVar[type[UnseenValueWarning]] = UnseenCategoryWarning
     column: Column
-    vectoriser: Any
+    vectoriser: Any  # TextTerms; in older models, a vectoriser of scikit-learn
 
     @classmethod
     def fit(cls, column: Column, cells: Sequence[Cell], features: TextFeatures) -> TextEncoder:
@@ -224,7 +224,7 @@ class TextEncoder:
         column : Column
         cells : sequence of Cell
             The training texts.
-        features : {"tfidf", "words", "chars"}
+        features : {"subwords", "tfidf", "words", "chars"}
 
         Returns
         -------
@@ -235,7 +235,6 @@ class TextEncoder:
         DataError
             If the texts contain no words.
         """
-        vectoriser = _vectoriser(features, 1 if len(cells) < ROWS_FOR_RARE_WORDS else 2)
         texts = [cell.text_or_empty() for cell in cells]
         if not any(text.strip() for text in texts):
             raise DataError(
@@ -243,17 +242,17 @@ class TextEncoder:
                 "learn from; pass texts, or leave the column out"
             )
         try:
-            vectoriser.fit(texts)
+            terms = TextTerms(features).fit(texts)
         except ValueError:  # scikit-learn's error for texts without a word
             raise DataError(
                 f"column {column.name!r} has no words to learn from in {len(cells)} rows; "
                 'use text="chars", or leave the column out',
                 advice={"text": "chars"},
             ) from None
-        return cls(column, vectoriser)
+        return cls(column, terms)
 
     def encode(self, cells: Sequence[Cell]) -> sparse.csr_array:
-        """Return the weights of the words, (n, words)."""
+        """Return the weights of the terms, (n, terms)."""
         texts = [cell.text_or_empty() for cell in cells]
         return sparse.csr_array(self.vectoriser.transform(texts))
 
@@ -278,7 +277,7 @@ def fit_encoder(rows: Sequence[Row], column: Column, text: Mapping[str, TextFeat
     rows : sequence of Row
         The training rows.
     column : Column
-    text : mapping from names to {"tfidf", "words", "chars"}
+    text : mapping from names to {"subwords", "tfidf", "words", "chars"}
         How columns of texts become features. The default is "tfidf".
 
     Returns
@@ -293,17 +292,33 @@ def fit_encoder(rows: Sequence[Row], column: Column, text: Mapping[str, TextFeat
     return KeyEncoder.fit(column, cells)
 
 
-def guess_text_features(cells: Sequence[Cell]) -> TextFeatures:
-    """Choose TF-IDF of words if texts have spaces, else of characters.
+def guess_text_features(cells: Sequence[Cell], n_rows: int) -> TextFeatures:
+    """Choose words for texts with spaces, with their parts if that is fast, else parts alone.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        All texts, or some of them.
+    n_rows : int
+        The number of all texts.
+
+    Returns
+    -------
+    TextFeatures
 
     Examples
     --------
     >>> spaced = [Cell("row 0", "title", "sun over the sea"), Cell("row 1", "title", "night")]
-    >>> guess_text_features(spaced), guess_text_features([Cell("row 0", "title", "sunset")])
-    ('tfidf', 'chars')
+    >>> guess_text_features(spaced, 2), guess_text_features(spaced, 10_000)
+    ('subwords', 'tfidf')
+    >>> guess_text_features([Cell("row 0", "title", "sunset")], 1)
+    'chars'
     """
     texts = [text for cell in cells if (text := cell.text_or_empty())]
-    return "tfidf" if are_spaced(texts) else "chars"
+    if not are_spaced(texts):
+        return "chars"
+    is_long = sum(map(len, texts)) > LONG_TEXT * len(texts)
+    return "tfidf" if is_long or n_rows > MANY_TEXTS else "subwords"
 
 
 def _unit_rows(features: sparse.csr_array) -> sparse.csr_array:
@@ -311,6 +326,24 @@ def _unit_rows(features: sparse.csr_array) -> sparse.csr_array:
     from sklearn.preprocessing import normalize
 
     return sparse.csr_array(normalize(features)) if features.shape[1] else features
+
+
+def _usual_range(
+    numbers: FloatArray, low: FloatArray, high: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The range of numbers (n, width), without those far outside of where 98 % of them are.
+
+    A single huge number would otherwise leave no difference between all others.
+    """
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of columns without a number
+        first, last = np.nanquantile(numbers, [0.01, 0.99], axis=0)
+        span = last - first
+        has_span = span > 0
+        return (
+            np.where(has_span, np.fmax(low, first - span), low),
+            np.where(has_span, np.fmin(high, last + span), high),
+        )
 
 
 def _numbers(column: Column, cells: Sequence[Cell], width: int) -> FloatArray:
@@ -335,15 +368,3 @@ def _weights(column: Column, cell: Cell) -> Mapping[str, float]:
     if column.kind == "bag":
         return cell.bag()
     return Counter(cell.tokens()) if column.kind == "tokens" else {cell.text(): 1.0}
-
-
-def _vectoriser(features: TextFeatures, min_df: int) -> Any:
-    from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
-
-    if features == "words":
-        return CountVectorizer(binary=True, token_pattern=WORD, min_df=min_df, dtype=np.float64)
-    if features == "chars":
-        return TfidfVectorizer(
-            analyzer="char_wb", ngram_range=(2, 4), sublinear_tf=True, min_df=min_df
-        )
-    return TfidfVectorizer(ngram_range=(1, 2), token_pattern=WORD, sublinear_tf=True, min_df=min_df)

@@ -11,7 +11,8 @@ from scipy import sparse
 from setlearn.errors import UnseenValueWarning, warn_user
 from setlearn.features.cells import Cell
 from setlearn.features.columns import Column
-from setlearn.features.encoders import Encoder, TextFeatures, fit_encoder
+from setlearn.features.encoders import Encoder, fit_encoder
+from setlearn.features.text_terms import TextFeatures
 from setlearn.files import Row
 from setlearn.nodes import FloatArray
 from setlearn.savable import savable
@@ -58,7 +59,7 @@ class FeatureReader:
             The training rows.
         columns : sequence of Column
             The columns to read.
-        text : mapping from names to {"tfidf", "words", "chars"}, optional
+        text : mapping from names to {"subwords", "tfidf", "words", "chars"}, optional
             How columns of texts become features. The default is "tfidf".
 
         Returns
@@ -112,7 +113,8 @@ class FeatureReader:
             )
         if len(blocks) > 1:
             blocks = [e.scale(b) for e, b in zip(self.encoders, blocks, strict=True)]
-        features = sparse.csr_array(sparse.hstack(blocks, format="csr"))
+        stored = [_all_stored(b) if isinstance(b, np.ndarray) else b for b in blocks]
+        features = sparse.csr_array(sparse.hstack(stored, format="csr"))
         if features.nnz <= np.iinfo(np.int32).max:  # trees of scikit-learn take no larger indices
             features.indices = features.indices.astype(np.int32, copy=False)
             features.indptr = features.indptr.astype(np.int32, copy=False)
@@ -127,3 +129,10 @@ class FeatureReader:
             samples = sorted({number for new in columns.values() for number in new})
             values = {name: [*dict.fromkeys(new.values())] for name, new in columns.items()}
             warn_user(warning(samples, values))
+
+
+def _all_stored(block: FloatArray) -> sparse.csr_array:
+    """Numbers as a sparse matrix that stores zeros too, by which learners know dense columns."""
+    n, width = block.shape
+    where = (block.ravel(), np.tile(np.arange(width), n), np.arange(n + 1) * width)
+    return sparse.csr_array(where, shape=block.shape)

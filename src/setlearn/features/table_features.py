@@ -14,10 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from setlearn.errors import DataError, KindError, ParameterError, SetlearnWarning, warn_user
 from setlearn.features.cells import Kind
-from setlearn.features.column_guesses import DOUBTFUL, HARMLESS, guess_columns
+from setlearn.features.column_guesses import HARMLESS, LIKE, guess_columns
 from setlearn.features.columns import Column, as_rows, column_notes, join_names, read_columns
-from setlearn.features.encoders import TextFeatures, guess_text_features
+from setlearn.features.encoders import guess_text_features
 from setlearn.features.feature_reader import FeatureReader
+from setlearn.features.text_terms import TextFeatures
 from setlearn.files import Row
 from setlearn.missing_values import is_missing
 from setlearn.nodes import FloatArray
@@ -49,8 +50,11 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
     kinds : mapping from names of columns to kinds, optional
         "number", "category", "text", "date", "vector", "bag", "tokens" or "ignored". Other
         columns are read by their values.
-    text : {"tfidf", "words", "chars"}, optional
-        How texts become features. By default "tfidf" if they have spaces, else "chars".
+    text : {"subwords", "tfidf", "words", "chars"}, optional
+        How texts become features: by TF-IDF of words, pairs of words and parts of words
+        ("subwords"), of words and pairs of words alone ("tfidf"), of parts of words alone
+        ("chars"), or by which words occur ("words"). By default "chars" for texts without spaces,
+        else "subwords", or "tfidf" if there are more than 5000 texts or they are long.
 
     Attributes
     ----------
@@ -115,7 +119,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
                 "columns, or say how to read one with TableFeatures(kinds=...)"
             )
         texts = {
-            column.name: self.text or guess_text_features(column.cells(rows))
+            column.name: self.text or guess_text_features(column.cells(rows), len(rows))
             for column in inputs
             if column.kind == "text"
         }
@@ -280,12 +284,12 @@ def _warn_of_doubts(columns: Sequence[Column]) -> None:
                 "them, or say how to read them with TableFeatures(kinds=...)"
             )
         )
-    doubtful = [column for column in columns if column.remark in DOUBTFUL]
+    doubtful = [column for column in columns if column.remark.startswith(LIKE)]
     if doubtful:
         notes = join_names([column.note for column in doubtful])
         warn_user(
             SetlearnWarning(
-                f"columns of X that may be misread: {notes}; or name their kinds in "
+                f"columns of X that may be misread: {notes}. If they are texts, say so with "
                 "TableFeatures(kinds=...)"
             )
         )

@@ -15,10 +15,11 @@ from setlearn.estimators.label_space import LabelSpace
 from setlearn.estimators.leaked_targets import warn_of_leaked_columns
 from setlearn.estimators.rule_holder import RuleHolder
 from setlearn.features.cells import Kind
-from setlearn.features.column_guesses import AS_GIVEN, guess_columns, sampled_rows
+from setlearn.features.column_guesses import AS_GIVEN, LIKE, guess_columns, sampled_rows
 from setlearn.features.columns import Column, as_rows, column_notes, read_columns
-from setlearn.features.encoders import TextFeatures, guess_text_features
+from setlearn.features.encoders import guess_text_features
 from setlearn.features.feature_reader import FeatureReader
+from setlearn.features.text_terms import TextFeatures
 from setlearn.files import Row
 from setlearn.records.model import RecordModel
 from setlearn.records.readers import JoinedTextReader, RecordReader, TextReader, lacks_input
@@ -31,6 +32,7 @@ __all__ = ["RecordPlan", "TokenSplit", "plan_records", "plan_to_continue"]
 Columns: TypeAlias = tuple[Column, ...]
 
 FEATURE_REMARKS: dict[TextFeatures, str] = {
+    "subwords": "by TF-IDF of words and their parts",
     "tfidf": "by TF-IDF of words",
     "words": "by which words occur",
     "chars": "by TF-IDF of characters",
@@ -162,7 +164,7 @@ def plan_records(
         How to read the sets; see `guess_targets`.
     inputs, kinds, declared
         Which columns to read, and as which kinds; see `guess_columns`.
-    text : {"tfidf", "words", "chars"}, optional
+    text : {"subwords", "tfidf", "words", "chars"}, optional
         How texts become features, if elements are labels.
     tokens : {"char", "word", "text"} or a pair of them, optional
         How texts are split, if elements are sequences; a pair is for inputs and elements.
@@ -262,7 +264,7 @@ def _plan_for_labels(
         raise ParameterError(f"text must be one of {', '.join(FEATURE_REMARKS)}, got {text!r}")
     sampled = [rows[k] for k in sampled_rows(len(rows))]
     features: dict[str, TextFeatures] = {
-        column.name: text or guess_text_features(column.cells(sampled))
+        column.name: text or guess_text_features(column.cells(sampled), len(rows))
         for column in columns
         if column.kind == "text"
     }
@@ -354,7 +356,13 @@ def _text_reader(columns: Sequence[Column]) -> TextReader | JoinedTextReader:
 
 
 def _with_remarks(columns: Columns, remarks: Mapping[str, str]) -> Columns:
-    return tuple(replace(c, remark=remarks.get(c.name, c.remark)) for c in columns)
+    """Columns with these remarks, behind a doubt about how they are spelled if there is one."""
+    return tuple(
+        replace(c, remark=f"{c.remark}; {new}" if c.remark.startswith(LIKE) else new)
+        if (new := remarks.get(c.name))
+        else c
+        for c in columns
+    )
 
 
 def _training_rows(records: Any) -> list[Row]:

@@ -13,8 +13,8 @@ from setlearn.features.columns import count_columns, join_names, matching_column
 from setlearn.files import Row
 from setlearn.missing_values import is_missing
 from setlearn.records.targets import USUAL_SEPARATOR, TargetReader, as_flag, is_left_out
-from setlearn.records.written_lists import written_list
 from setlearn.set_reading import SEPARATORS
+from setlearn.written_lists import written_list
 
 __all__ = ["USUAL_NAMES", "guess_targets"]
 

@@ -15,8 +15,8 @@ from setlearn.features.cells import as_list, as_number, short_repr
 from setlearn.features.columns import join_names, matching_columns, missing_column
 from setlearn.files import Row
 from setlearn.missing_values import is_missing
-from setlearn.records.written_lists import written_list
 from setlearn.savable import savable
+from setlearn.written_lists import written_list
 
 __all__ = ["USUAL_SEPARATOR", "TargetReader", "as_flag", "is_left_out"]
 
