@@ -179,17 +179,36 @@ def numbers_beside_words(n):
 
 def test_numbers_beside_words_are_read_by_trees():
     rows, right = numbers_beside_words(500)
-    linear, told = SetMixture(30, random_state=0), SetMixture(30, dense_features=[60, 61])
-    share = [
-        np.mean(learner.fit(rows[:400], right[:400]).predict(rows[400:]) == right[400:], axis=0)
-        for learner in (linear, told.set_params(random_state=0))
-    ]
-    assert share[0][1] < 0.7  # the product of two numbers is no linear function of them
-    assert (share[1] > 0.85).all()
-    assert not hasattr(linear, "examples")
-    assert told.examples(rows[:3]).weights.shape[0] == 3
-    dense = told.predict_proba(rows[:5].toarray())
-    assert (dense == told.predict_proba(rows[:5])).all()
+    learner = SetMixture(30, dense_features=[60, 61], random_state=0).fit(rows[:400], right[:400])
+    share = np.mean(learner.predict(rows[400:]) == right[400:], axis=0)
+    assert (share > 0.85).all()  # also of the product of two numbers, which is not linear
+    assert learner.examples(rows[:3]).weights.shape[0] == 3
+    dense = learner.predict_proba(rows[:5].toarray())
+    assert (dense == learner.predict_proba(rows[:5])).all()
+    found = SetMixture(30, random_state=0).fit(rows[:400], right[:400])
+    assert (found.predict_proba(rows[400:]) == learner.predict_proba(rows[400:])).all()
+
+
+def test_words_that_all_texts_have_are_no_numbers():
+    rows, right = numbers_beside_words(200)
+    words = rows[:, :60].copy()
+    words = sparse.csr_array(sparse.hstack([words, np.ones((200, 1))]))
+    learner = SetMixture(10, random_state=0).fit(words, right[:, [0, 2]])
+    assert learner.view_ is None
+    assert not hasattr(learner, "examples")
+
+
+def test_one_feature_beside_numbers_needs_no_summary():
+    rng = np.random.default_rng(0)
+    flag = sparse.csr_array((rng.random((150, 1)) < 0.5).astype(float))
+    X = sparse.csr_array(sparse.hstack([rng.normal(size=(150, 2)), flag]))
+    learner = SetMixture(10, dense_features=[0, 1], random_state=0)
+    learner.fit(X, np.column_stack([X[:, [0]].toarray() > 0, flag.toarray() > 0]))
+    assert learner.view_.kept.tolist() == [0, 1, 2]
+    nothing = sparse.csr_array((150, 5))
+    X = sparse.csr_array(sparse.hstack([X[:, [0, 1]], nothing]))
+    learner = SetMixture(10, dense_features=[0, 1], random_state=0)
+    assert learner.fit(X, X[:, [0, 1]].toarray() > 0).view_.directions.shape == (7, 0)
 
 
 def test_each_row_beside_words_is_scored_alone():

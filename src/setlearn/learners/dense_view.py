@@ -67,7 +67,9 @@ class DenseView:
             )
         kept = np.unique(np.asarray(kept, dtype=np.int64))
         others = np.setdiff1d(np.arange(n_features), kept)
-        n_directions = min(MOST_DIRECTIONS, n, len(others))
+        if len(others) == 1:  # which needs no summary
+            kept, others = np.arange(n_features), others[:0]
+        n_directions = min(MOST_DIRECTIONS, n, len(others)) if X[:, others].count_nonzero() else 0
         directions = np.zeros((n_features, n_directions), dtype=np.float32)
         if n_directions:
             summary = TruncatedSVD(n_directions, random_state=0).fit(X[:, others])

@@ -20,6 +20,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from setlearn.learners.blas_threads import few_threads
 from setlearn.learners.boosted_labels import BoostedLabels
 from setlearn.learners.dense_view import DenseView
 from setlearn.learners.label_pool import fitted_pool, label_frequencies, pooled
@@ -95,8 +96,8 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
 
     Sparse inputs, such as the words of texts, get a linear model alone: ridge regression or, for
     more than 5000 rows with more than 5000 features, logistic regression. Trees are slow on words
-    and help little. If some features of sparse inputs are numbers or categories, name them in
-    ``dense_features``: all other models then read these, beside a summary of the words.
+    and help little. If some features of sparse inputs are numbers or categories, all other models
+    read these, beside a summary of the words. Name such features in ``dense_features``.
 
     Inputs need not be scaled. Dense inputs may have gaps (NaN): trees learn where they go, and the
     other models read the median of the feature instead. An indicator y may have gaps too: such an
@@ -108,8 +109,9 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         The number of trees in the forest. By default 500, and fewer for more than 2400 rows,
         down to 200 for 6000 and more: enough rows make up for trees.
     dense_features : sequence of int, optional
-        Which features of a sparse X are no words. With an empty list, the other models read the
-        summary of the words alone: slower, and often a little better. For dense X it has no effect.
+        Which features of a sparse X are no words. By default those that store a value for each
+        row, zeros included, some of which are not positive. With an empty list, the other models
+        read the summary of the words alone. For dense X it has no effect.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -207,6 +209,11 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
             for fewer.
         """
         X, Y, weight, counted = self._read(X, y, sample_weight)
+        with few_threads(len(Y)):
+            return self._fit_read(X, Y, weight, counted)
+
+    def _fit_read(self, X: Any, Y: BoolArray, weight: FloatArray, counted: IntArray) -> HeldOut:
+        """Fit on what `_read` returns."""
         self.sparse_ = self.smooth_ = self.linear_ = self.boosted_ = self.forest_ = None
         self.view_ = self.pool_ = self.medians_ = None
         self.frequencies_ = label_frequencies(Y, weight)
@@ -216,9 +223,12 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         self.sparse_ = _sparse_model(X)
         rows = _held_out_rows(Y.shape, self.sparse_.largest_held_out_share)
         answer = self.sparse_.fit_held_out(X, Y, weight, rows)
-        if self.dense_features is None:
-            return HeldOut(counted[rows], self._mixed([answer]))
-        self.view_ = DenseView.fit(X, self.dense_features)
+        dense_features = self.dense_features
+        if dense_features is None:
+            dense_features = _stored_features(X)
+            if not dense_features:
+                return HeldOut(counted[rows], self._mixed([answer]))
+        self.view_ = DenseView.fit(X, dense_features)
         dense = self.view_.of(X)
         return HeldOut(counted[rows], *self._fit_dense(dense, Y, weight, rows, answer))
 
@@ -410,6 +420,17 @@ def _sparse_model(X: Any) -> Any:
     if n_features < n and n_features <= LARGEST_SYSTEM:
         return SparseRidgeLabels()
     return KernelLabels() if n <= LARGEST_SYSTEM else LinearLabels()
+
+
+def _stored_features(X: Any) -> list[int]:
+    """The features of a sparse X that are numbers rather than words.
+
+    They store a value for each row, and not only positive ones, as words do that all texts have.
+    """
+    counts = np.bincount(X.indices, minlength=X.shape[1])
+    stored = np.flatnonzero(counts == X.shape[0])
+    numbers: list[int] = stored[(X[:, stored].toarray() <= 0).any(axis=0)].tolist()
+    return numbers
 
 
 def _held_out_rows(shape: tuple[int, ...], largest_share: float = 1.0) -> IntArray:
