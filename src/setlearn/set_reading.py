@@ -21,6 +21,7 @@ __all__ = [
     "Samples",
     "check_one_kind",
     "frozen",
+    "only_column",
     "read_label_sets",
     "read_partly_known",
     "read_samples",
@@ -63,6 +64,7 @@ def read_label_sets(Y: Samples, name: str) -> LabelSets | sparse.csr_array:
     """
     if sparse.issparse(Y):
         return read_indicator(Y, name)
+    Y = only_column(Y)
     if hasattr(Y, "__array__"):  # also a DataFrame, a Series or a tensor
         array = np.asarray(Y)
         if array.ndim != 1:
@@ -113,9 +115,27 @@ def read_partly_known(
     """
     if sparse.issparse(Y):
         return read_partly_known_indicator(Y, name)
+    Y = only_column(Y)
     if not hasattr(Y, "__array__") or (array := np.asarray(Y)).ndim != 2:
         return read_label_sets(Y, name), None
     return read_partly_known_indicator(array, name)
+
+
+def only_column(Y: Any) -> Any:
+    """The column of a table that has one alone, if it holds lists or sets; else Y.
+
+    Parameters
+    ----------
+    Y : anything
+
+    Returns
+    -------
+    list, or Y
+    """
+    if not hasattr(Y, "columns") or len(Y.columns) != 1:
+        return Y
+    column = list(Y[next(iter(Y.columns))])
+    return column if any(isinstance(v, Set | list | tuple) or np.ndim(v) for v in column) else Y
 
 
 def read_sets_of_sequences(Y: Samples, name: str) -> LabelSets:

@@ -128,7 +128,7 @@ BAD_Y = {
     "the label nan": (
         [{NAN, "a"}] * 20,
         DataError,
-        "nan, which cannot be a label.*use None or a",
+        "sample 0 of y holds nan, a missing value, in its set; leave it out",
     ),
     "classes with nan": ([NAN, 1.0] * 10, DataError, "y contains NaN.*leave those samples out"),
     "continuous classes": (X[:, 0], DataError, "Unknown label type: continuous"),

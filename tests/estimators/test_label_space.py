@@ -1,5 +1,6 @@
 """Labels in an order of their own, and containers read and answered without loss."""
 
+import warnings
 from itertools import permutations
 
 import numpy as np
@@ -10,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from setlearn.errors import DataError
+from setlearn.errors import DataError, SetlearnWarning
 from setlearn.estimators.label_space import LabelSpace, as_label_array
+from setlearn.missing_values import is_missing
 from setlearn.ordering import canonical_rank
 
 scalars = (
@@ -28,6 +30,11 @@ labels = st.recursive(
     max_leaves=4,
 )
 label_lists = st.lists(labels, min_size=1, max_size=6, unique=True)
+
+
+def is_undoubted(label):
+    """Whether nobody would ask what a label means: no missing value, and no text but a word."""
+    return label.isalnum() if isinstance(label, str) else not is_missing(label)
 
 
 @settings(max_examples=300, deadline=None)
@@ -77,7 +84,7 @@ def test_an_array_of_labels_gives_them_back(given_labels):
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.lists(st.frozensets(labels, max_size=4), min_size=1, max_size=5))
+@given(st.lists(st.frozensets(labels.filter(is_undoubted), max_size=4), min_size=1, max_size=5))
 def test_sets_survive_the_indicator(sets):
     space, targets = LabelSpace.read(sets)
     right = targets.right
@@ -168,3 +175,67 @@ def test_a_table_with_one_column_of_lists_is_that_column(frame):
     expected, same = LabelSpace.read(sets)
     assert space.classes.tolist() == expected.classes.tolist()
     assert (targets.right != same.right).nnz == 0
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([{"a", None}, {"b"}], "sample 0 of y holds None, a missing value"),
+        ([{"a"}, {"b", ""}], "sample 1 of y holds '', a missing value"),
+        ([{"a"}, {"b", pd.NA}], "sample 1 of y holds <NA>, a missing value"),
+        ([set("sun, sea"), set("sea")], "single characters, among them ' '"),
+        ([["['a', 'b']"], ["['c']"]], r"lists that were written .*set\(ast.literal_eval\(text\)\)"),
+        (
+            ["['a' 'b']", "['c']", "[]"],
+            r"set\(written_list\(text, 'y'\)\) for text in y\] with setl",
+        ),
+        (["{'a', 'b'}", "{'c'}", "set()"], "lists that were written"),
+        (pd.DataFrame([[1, 0, 1]] * 2, columns=["a", "b", "a"]), "several columns called 'a'"),
+    ],
+)
+def test_labels_that_nobody_means_are_refused(y, message):
+    with pytest.raises(DataError, match=message):
+        LabelSpace.read(y)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([{"car", " red"}, {"red"}], "1 label.* such as ' red' begin or end with a blank"),
+        ([{"car, red"}, {"red"}, {"car"}], "such as 'car, red' look like several labels with ','"),
+    ],
+)
+def test_doubtful_labels_of_sets_give_a_warning(y, message):
+    with pytest.warns(SetlearnWarning, match=message):
+        LabelSpace.read(y)
+
+
+@pytest.mark.parametrize(
+    "y", [[{"New York, NY"}, {"Rome, GA"}], [{"a"}, {"b", "c"}], [{"-"}, {"+"}]]
+)
+def test_other_labels_of_sets_give_none(y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        LabelSpace.read(y)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_columns_of_tables_are_found_by_their_names(frame):
+    rows = {"sea": [1, 0, 0], "sun": [0, 1, 0], "city": [1, 1, 0]}
+    space, targets = LabelSpace.read(frame(rows))
+    moved = frame({name: rows[name] for name in ("city", "sea", "sun")})
+    assert (space.targets(moved).right != targets.right).nnz == 0
+    assert (space.encode(moved, "error") != targets.right).nnz == 0
+    for wrong in ({**rows, "car": [0, 0, 0]}, {"sea": [1, 0, 0]}, {"a": [1], "b": [1], "c": [0]}):
+        with pytest.raises(DataError, match="must be those of fit, sea, sun, city, got"):
+            space.encode(frame(wrong), "error")
+    unnamed, _ = LabelSpace.read(np.array([*zip(*rows.values(), strict=True)]))
+    assert (unnamed.encode(frame(rows), "error") != targets.right).nnz == 0
+
+
+@pytest.mark.parametrize("values", [[1, 0, 1], [True, False, True], [1.0, 0.0, float("nan")]])
+def test_a_table_with_one_label_is_an_indicator(values):
+    space, targets = LabelSpace.read(pd.DataFrame({"sun": values}))
+    assert space.kind == "indicator"
+    assert space.classes.tolist() == ["sun"]
+    assert targets.right.toarray()[:2].ravel().tolist() == [True, False]

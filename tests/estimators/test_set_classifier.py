@@ -90,11 +90,11 @@ def test_a_table_of_labels_names_the_classes():
 @pytest.mark.parametrize(
     "labels",
     [
-        ["b", "a", "ü", ""],
+        ["b", "a", "ü", "-"],
         [3, 1, -2, 10],
         [(1, 2), (1, 10), (0, 0), (2, 2)],
         [(1,), (1, 2), (), ("a",)],
-        ["a", 1, ("a", 1), None],
+        ["a", 1, ("a", 1), 2.5],
         [frozenset("ab"), frozenset("a"), frozenset("b"), frozenset()],
         [0.5, 1.5, -1.0, float("inf")],
         [2**70, 2**70 + 1, 0, 1],

@@ -139,7 +139,7 @@ def test_texts_of_files_and_requests_may_have_any_name(tagger):
 
 @pytest.mark.parametrize("kind", [list, pd.Series, lambda x: np.array(x, dtype=object)])
 def test_some_texts_may_be_missing(kind):
-    model = SetClassifier(rule=Threshold("tuned"), random_state=0)
+    model = SetClassifier(rule=Threshold(0.5), random_state=0)
     assert model.fit(kind([*TEXTS[:-1], None]), TAGS).predict(kind(["moon", None]))[0] == {"night"}
 
 

@@ -109,7 +109,7 @@ class TestWrongShape:
             ("rank", {"top": "3"}, "top must be a whole number"),
             ("rank", {"top": True}, "top must be a whole number"),
             ("rank", {"top": 2.5}, "top must be a whole number"),
-            ("rank", {"topp": 3}, "inputs, model, rule, top (did you mean top?)"),
+            ("rank", {"topp": 3}, "inputs, model, rule, known, top (did you mean top?)"),
             ("complete", {}, "known is missing"),
             ("complete", {"known": None}, "known must be a list"),
             ("complete", {"known": ["sea"]}, "known[0] must be a list"),

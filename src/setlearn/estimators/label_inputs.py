@@ -50,6 +50,11 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool, allow_nan: bo
         if _is_learners_own(X):
             if reset:
                 set_columns(estimator, None)
+            elif hasattr(estimator, "n_features_in_"):
+                raise DataError(
+                    f"X holds texts or records such as {next(iter(X))!r:.60}, but the model was "
+                    f"fitted on {estimator.n_features_in_} features; pass rows with these"
+                )
             return X
         _refuse_series_of_lists(X)
         numeric = _numeric(X)
@@ -159,8 +164,9 @@ def _refuse_other_kinds(table: Any) -> None:
         if not _holds_numbers(table[name]):
             first = str(table[name].to_numpy()[0])
             raise DataError(
-                f"column {name!r} of X holds values such as {first!r}, but the model was fitted on "
-                "numbers; pass numbers, with nan for those that are missing"
+                f"column {name!r} of X holds values such as {first!r}, but the learner reads "
+                "numbers; pass numbers, with nan for those that are missing, or fit with "
+                "setlearn.features.TableFeatures() before the learner in a pipeline"
             )
 
 

@@ -16,21 +16,17 @@ from sklearn.utils.validation import column_or_1d
 
 from setlearn.errors import DataError, KindError, UnknownLabelWarning, warn_user
 from setlearn.estimators.base import Unknown
+from setlearn.estimators.doubtful_labels import check_labels_of_sets, refuse_joined_classes
+from setlearn.features.columns import join_names
 from setlearn.indicators import are_indicator_rows, indicator_of_rows, indicator_of_sets
 from setlearn.missing_values import is_missing
 from setlearn.nodes import BoolArray
 from setlearn.ordering import canonical_rank
 from setlearn.savable import savable
 from setlearn.scorers.label_targets import LabelTargets
-from setlearn.set_reading import SEPARATORS, read_label_sets, read_partly_known, splitting
+from setlearn.set_reading import only_column, read_label_sets, read_partly_known
 
 __all__ = ["Kind", "LabelSpace", "sparse_mask"]
-
-MANY_CLASSES = 10
-"""Fewer classes may well consist of parts that recur, as "0|0" and "0|1" do."""
-
-SHARE_RECURRING = 0.4
-"""In "Rome, Italy" and the like, a small share of the parts occur in several classes."""
 
 Kind: TypeAlias = Literal["classes", "sets", "indicator", "sparse"]
 
@@ -54,7 +50,7 @@ class LabelSpace:
         """Learn the labels from Y, and return Y as indicators over them."""
         if isinstance(Y, Iterator):
             Y = list(Y)  # what follows looks at it more than once
-        Y = _only_column(Y)
+        Y = only_column(Y)
         if _is_plain(Y):
             return _read_classes(Y)
         if are_indicator_rows(Y):
@@ -63,6 +59,9 @@ class LabelSpace:
         if isinstance(read, list):
             return _read_sets(read)
         names = getattr(Y, "columns", np.arange(read.shape[1]))  # of a DataFrame
+        twice = [name for name, count in Counter(names).items() if count > 1]
+        if twice:
+            raise DataError(f"y has several columns called {twice[0]!r}; rename all but one")
         kind: Kind = "sparse" if sparse.issparse(Y) else "indicator"
         dtype = Y.dtype if hasattr(Y, "dtype") else np.asarray(Y).dtype
         if dtype.kind == "O":  # a table whose columns differ in kind
@@ -141,12 +140,29 @@ class LabelSpace:
         return LabelTargets(self.encode(read, "error", name="y"), unknown)
 
     def in_own_kind(self, Y: Any) -> Any:
-        """Y, but lists of 0 and 1 as what ``fit`` was given: rows of a matrix, or sets."""
+        """Y, but lists of 0 and 1 as what ``fit`` was given: rows of a matrix, or sets.
+
+        The columns of a table are put in the order of the labels, if these are names.
+        """
+        if hasattr(Y, "columns") and self.has_columns:
+            return self._aligned(Y)
         if not are_indicator_rows(Y):
             return Y
         if self.has_columns and len(Y[0]) == len(self.classes):
             return np.asarray(Y)
         return [frozenset(labels) for labels in Y]
+
+    def _aligned(self, table: Any) -> Any:
+        """A table whose columns are labels, with the columns in the order of ``classes``."""
+        names, labels = list(table.columns), self.classes.tolist()
+        if names == labels or labels == list(range(len(labels))):  # fitted without names
+            return table
+        if set(names) != set(labels) or len(names) != len(labels):
+            raise DataError(
+                f"the columns of a table of labels must be those of fit, {join_names(labels)}, got "
+                f"{join_names(names)}; pass the same columns, in any order"
+            )
+        return table[labels]
 
     def answer(self, kept: sparse.csr_array) -> Any:
         """Kept labels (n, labels) in the kind of container that ``fit`` was given."""
@@ -211,22 +227,15 @@ def _python_value(label: Hashable) -> Hashable:
     return plain if hash(plain) == hash(label) else label
 
 
-def _only_column(Y: Any) -> Any:
-    """The column of a table that has one alone, if it holds lists or sets; else Y."""
-    if not hasattr(Y, "columns") or len(Y.columns) != 1:
-        return Y
-    column = list(Y[Y.columns[0]])
-    return column if any(_is_collection(value) for value in column) else Y
-
-
 def _is_plain(Y: Any) -> bool:
     """Whether Y is an ordinary 1-d y (or one column): one class per sample, not a set."""
     if sparse.issparse(Y) or isinstance(Y, str | bytes | set | frozenset | dict):
         return False
     if hasattr(Y, "__array__"):
+        is_table = hasattr(Y, "columns")
         Y = np.asarray(Y)
         if Y.ndim == 2 and Y.shape[1] == 1:
-            return True
+            return not (is_table and all(v in (0, 1) or is_missing(v) for v in Y.flat))
         if Y.ndim != 1 or len(Y) == 0:
             return False
         return Y.dtype.kind != "O" or not any(map(_is_collection, Y))
@@ -249,7 +258,7 @@ def _read_classes(Y: Any) -> tuple[LabelSpace, LabelTargets]:
     except ValueError as error:
         raise DataError(str(error)) from error
     classes, ids = np.unique(y, return_inverse=True)
-    _refuse_joined_labels(classes)
+    refuse_joined_classes(classes.tolist())
     if len(classes) < 2:
         raise DataError(
             f"y holds one class only ({classes.tolist()[0]!r}), so there is nothing to tell apart; "
@@ -257,44 +266,6 @@ def _read_classes(Y: Any) -> tuple[LabelSpace, LabelTargets]:
         )
     right = indicator_of_rows([[int(k)] for k in ids], len(classes))
     return LabelSpace("classes", classes, classes.dtype, np.ndarray), LabelTargets(right)
-
-
-def _refuse_joined_labels(classes: NDArray[Any]) -> None:
-    """Raise if classes are texts that rather look like several labels each, such as "sun;sea"."""
-    if classes.dtype.kind not in "UO":
-        return
-    lists = [text for text in classes.tolist() if text.startswith("[") and text.endswith("]")]
-    if 2 * len(lists) >= len(classes):
-        raise DataError(
-            f"y holds texts such as {lists[0]!r}, which look like lists that were written into a "
-            "file; pass sets, such as [set(ast.literal_eval(text)) for text in y]"
-        )
-    for separator in SEPARATORS:
-        joined = [text for text in classes.tolist() if separator in text]
-        many = 2 * len(joined) >= len(classes) and _recur(classes.tolist(), separator)
-        if many or (joined and _all_alone(joined, separator, set(classes.tolist()))):
-            raise DataError(
-                f"y holds texts such as {joined[0]!r}, which look like several labels with "
-                f"{separator!r} between them; pass sets, such as "
-                f"[{splitting(separator)} for text in y], or, if they are single classes, "
-                f"write them without {separator!r}"
-            )
-
-
-def _all_alone(joined: list[str], separator: str, classes: set[str]) -> bool:
-    """Whether every part of these texts is a class itself."""
-    return all(part.strip() in classes for text in joined for part in text.split(separator))
-
-
-def _recur(texts: list[str], separator: str) -> bool:
-    """Whether the parts of texts recur as labels do: alone, or in most of them."""
-    parts = [{part.strip() for part in text.split(separator)} for text in texts]
-    counts = Counter(part for each in parts for part in each)
-    also_joined = [text for text in texts if separator not in text and counts[text.strip()] > 1]
-    if len(counts) < len(texts) and also_joined:
-        return True
-    n_recurring = sum(count > 1 for count in counts.values())
-    return len(texts) >= MANY_CLASSES and n_recurring >= SHARE_RECURRING * len(counts)
 
 
 def _check_one_kind(Y: Any) -> None:
@@ -317,12 +288,7 @@ def _check_one_kind(Y: Any) -> None:
 
 def _read_sets(sets: list[frozenset[Hashable]]) -> tuple[LabelSpace, LabelTargets]:
     labels = sorted(map(_python_value, set().union(*sets)), key=canonical_rank)
-    for label in labels:
-        if label != label:  # nan is the one value that differs from itself
-            raise DataError(
-                "Y holds nan, which cannot be a label, because it does not equal itself; use None "
-                "or a string"
-            )
+    check_labels_of_sets(labels, sets)
     right = indicator_of_sets(sets, labels)
     space = LabelSpace("sets", as_label_array(labels), np.dtype(object), list)
     return space, LabelTargets(right)

@@ -217,7 +217,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         table = X
         if features is not None:
             features.fit(X)
-            learner = _told_dense_features(learner, features.reader_)
+            learner = _with_dense_features(learner, features.reader_)
             set_columns(self, features.column_names)
             X = features.transform(X)
         else:
@@ -340,8 +340,8 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
 
     def reading(self, reader: FeatureReader) -> Self:
         learner = self._learner()
-        told = _told_dense_features(learner, reader)
-        return self if told is learner else clone(self).set_params(estimator=told)
+        informed = _with_dense_features(learner, reader)
+        return self if informed is learner else clone(self).set_params(estimator=informed)
 
     def without_reader(self) -> tuple[FeatureReader | None, Self]:
         self._check_fitted()
@@ -423,8 +423,8 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         self._rule(self.rule).check_parameters()
 
 
-def _told_dense_features(learner: BaseEstimator, reader: FeatureReader) -> BaseEstimator:
-    """The learner, told which features of a reader are no words if it asks for them."""
+def _with_dense_features(learner: BaseEstimator, reader: FeatureReader) -> BaseEstimator:
+    """The learner with the features of a reader that are no words, if it asks for them."""
     asks = learner.get_params(deep=False).get("dense_features", ()) is None
     if not asks or reader.dense_features is None:
         return learner
