@@ -31,7 +31,7 @@ def test_it_learns_boxes():
 
 
 def test_the_trees_add_up_to_what_training_has_seen():
-    boosting = Boosting(X.astype(np.float32), Y, np.ones(Y.shape), np.random.RandomState(0))
+    boosting = Boosting(X.astype(np.float32), Y, np.ones(Y.shape), 4, np.random.RandomState(0))
     boosting.add_trees(20)
     sums = boosted_labels._sums(*boosting.latest(20), X.astype(np.float32))
     np.testing.assert_allclose(sums + boosting.start, boosting.logits, atol=1e-5)
@@ -94,3 +94,14 @@ def test_trees_that_will_not_come_near_another_model_are_not_grown():
     held_out = few.fit_held_out(X, Y, ONES, ROWS, rival=1e-4)
     assert len(few.trees_.first) < len(many.trees_.first)
     assert log_loss(held_out, Y, ONES) < 0.4
+
+
+def test_trees_are_deeper_where_three_features_act_together():
+    rng = np.random.default_rng(0)
+    inputs = rng.normal(size=(1500, 8))
+    products = inputs[:, [0, 1, 2]].prod(axis=1), inputs[:, [3, 4, 5]].prod(axis=1)
+    deep, _ = fitted(np.column_stack(products) > 0.2, np.ones((1500, 1)), inputs)
+    flat, _ = fitted()
+    full = 2 ** (boosted_labels.DEPTH + 1) - 1  # nodes of a tree of the usual depth
+    assert np.diff(deep.trees_.first).max() > full
+    assert np.diff(flat.trees_.first).max() <= full

@@ -27,7 +27,10 @@ NEAR = 1.2
 MOST_VALUES = 5_000_000
 """With very many labels there are fewer trees: what they say takes 20 MB at most."""
 LEARNING_RATE = 0.15
-DEPTH, LEAST_IN_LEAF = 4, 5
+DEPTH, DEEPER, LEAST_IN_LEAF = 4, 6, 5
+DEEPER_GAIN = 0.1
+"""Deeper trees are used if their loss after the first block is lower by this share. A smaller lead
+is often lost with more trees."""
 ROW_SHARE, MOST_ROWS = 0.75, 1000
 """Each tree is grown on a part of the rows; all rows count for what its leaves say."""
 FEATURE_SHARE, MOST_FEATURES = 0.6, 30
@@ -44,7 +47,8 @@ class BoostedLabels:
     """P(label | x) by boosted trees, each of which serves all labels.
 
     A tree is grown on the errors of those before it. What its leaves say about each label is a step
-    of Newton's method on the log loss. The number of trees is chosen on held-out rows.
+    of Newton's method on the log loss. The depth and the number of trees are chosen on held-out
+    rows: deeper trees know how three and more features act together.
 
     Parameters
     ----------
@@ -76,16 +80,20 @@ class BoostedLabels:
         array of shape (rows, labels)
         """
         X = np.ascontiguousarray(X, dtype=np.float32)
+        weight = np.broadcast_to(weight, Y.shape)
         fold = drawn_folds(len(Y), FOLDS)
-        parts = [(fold == k, self._boosting(X, Y, weight, fold != k)) for k in range(FOLDS)]
+        first = self._begun(X, Y, weight, fold == 0)
+        others = [self._boosting(X, Y, weight, fold != k, first.depth) for k in range(1, FOLDS)]
+        parts = [(fold == k, boosting) for k, boosting in enumerate([first, *others])]
         logits, lowest = np.empty(Y.shape), np.inf
         for held, boosting in parts:
             logits[held] = boosting.start
-        most_blocks = _most_blocks(Y.shape[1])
+        most_blocks = _most_blocks(first.depth, Y.shape[1])
         with progress("boosting", most_blocks + 1) as advance:
             for n_blocks in range(1, most_blocks + 1):
                 for held, boosting in parts:
-                    boosting.add_trees(BLOCK)
+                    if len(boosting.trees) < n_blocks * BLOCK:
+                        boosting.add_trees(BLOCK)
                     logits[held] += _sums(*boosting.latest(BLOCK), X[held])
                 probabilities = expit(logits)
                 loss = log_loss(probabilities, Y, weight)
@@ -96,7 +104,7 @@ class BoostedLabels:
                 advance()
                 if lowest - gain * (most_blocks - n_blocks) > NEAR * rival:
                     break
-            whole = self._boosting(X, Y, weight, np.ones(len(Y), dtype=bool))
+            whole = self._boosting(X, Y, weight, np.ones(len(Y), dtype=bool), first.depth)
             whole.add_trees(n_trees)
         self.start_ = whole.start
         self.trees_, self.values_ = whole.latest(n_trees)
@@ -108,22 +116,39 @@ class BoostedLabels:
         probabilities: FloatArray = expit(_sums(self.trees_, self.values_, rows) + self.start_)
         return probabilities
 
+    def _begun(self, X: FloatArray, Y: BoolArray, weight: FloatArray, held: BoolArray) -> Boosting:
+        """The first block of trees, of the depth that does better on held-out rows."""
+        begun = [self._boosting(X, Y, weight, ~held, depth) for depth in (DEPTH, DEEPER)]
+        losses = []
+        for boosting in begun:
+            boosting.add_trees(BLOCK)
+            probabilities = expit(_sums(*boosting.latest(BLOCK), X[held]) + boosting.start)
+            losses.append(log_loss(probabilities, Y[held], weight[held]))
+        flat, deep = begun
+        return deep if losses[1] < (1 - DEEPER_GAIN) * losses[0] else flat
+
     def _boosting(
-        self, X: FloatArray, Y: BoolArray, weight: FloatArray, used: BoolArray
+        self, X: FloatArray, Y: BoolArray, weight: FloatArray, used: BoolArray, depth: int
     ) -> Boosting:
         if not used.any():  # of one row, a fold is the whole
             used = ~used
         rng = np.random.RandomState(self.random_state)
-        return Boosting(X[used], Y[used], np.broadcast_to(weight, Y.shape)[used], rng)
+        return Boosting(X[used], Y[used], weight[used], depth, rng)
 
 
 class Boosting:
     """Trees that are being added, and the log-odds (n, labels) of the rows that they learn from."""
 
     def __init__(
-        self, X: FloatArray, Y: BoolArray, weight: FloatArray, rng: np.random.RandomState
+        self,
+        X: FloatArray,
+        Y: BoolArray,
+        weight: FloatArray,
+        depth: int,
+        rng: np.random.RandomState,
     ) -> None:
-        self.X, self.Y, self.weight, self.rng = X, Y, weight.astype(np.float32), rng
+        self.X, self.Y, self.weight = X, Y, weight.astype(np.float32)
+        self.depth, self.rng = depth, rng
         self.has_gaps = bool(np.isnan(X).any())
         share = ((weight * Y).sum(axis=0) + 0.5) / (weight.sum(axis=0) + 1)
         self.start: FloatArray = logit(share)
@@ -156,7 +181,7 @@ class Boosting:
         rows = self.rng.permutation(n)[: max(1, min(MOST_ROWS, round(ROW_SHARE * n)))]
         labels = self.rng.permutation(n_labels)[:LABELS_PER_TREE]
         tree = DecisionTreeRegressor(
-            max_depth=DEPTH,
+            max_depth=self.depth,
             min_samples_leaf=LEAST_IN_LEAF,
             max_features=max(1, min(MOST_FEATURES, round(FEATURE_SHARE * n_features))),
             random_state=self.rng,
@@ -171,8 +196,8 @@ class Boosting:
         return PackedTrees.join(self.trees[-n_trees:]), np.concatenate(self.steps[-n_trees:])
 
 
-def _most_blocks(n_labels: int) -> int:
-    nodes_in_block = BLOCK * 2 ** (DEPTH + 1)
+def _most_blocks(depth: int, n_labels: int) -> int:
+    nodes_in_block = BLOCK * 2 ** (depth + 1)
     return int(np.clip(MOST_VALUES // (nodes_in_block * n_labels), 1, MOST_BLOCKS))
 
 
