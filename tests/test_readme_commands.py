@@ -28,5 +28,5 @@ def test_three_commands_from_texts_with_tags_to_predictions(tmp_path):
     )
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout.endswith(shown)
-    assert "title: text (by TF-IDF of words)" in answer.stderr
+    assert "title: text (by TF-IDF of words and their parts)" in answer.stderr
     assert "mean F1" in answer.stdout

@@ -70,10 +70,9 @@ def serve(
 ) -> None:
     """Serve models over HTTP, with a page to try them.
 
-    Ends with Ctrl-C or SIGTERM, after running requests have been answered. Lines on stderr say
-    that models are being loaded, and the address once the server is ready; with --json, stdout
-    gets a document with the address. The access log on stderr has one JSON document per line.
-    --quiet turns off both on stderr.
+    Ends with Ctrl-C or SIGTERM, after running requests have been answered. When the server is
+    ready, stderr gets a line with its address; with --json, stdout a document. The access log on
+    stderr has one JSON document per line. --quiet turns off both on stderr.
     """
     from setlearn.cli.console import print_notes
     from setlearn.server import Limits, Settings
@@ -102,7 +101,6 @@ def serve(
         else:
             print_notes([line], quiet=output.quiet)
 
-    print_notes([f"loading {', '.join(settings.models)} …"], quiet=output.quiet)
     run(settings, announce)
 
 
