@@ -72,10 +72,10 @@ def of_labels(labels):
 
 def label_kinds():
     kinds = {
-        "str": ["a", "ä|b", "", "😀\n"],
+        "str": ["a", "ä|b", "-", "😀\n."],
         "int": [-1, 0, 2**70, 7],
         "tuple": [(1, "a"), (1, ("b", None)), (), (2.5,)],
-        "mixed": ["a", 1, None, (True, 2)],
+        "mixed": ["a", 1, 2.5, (True, 2)],
         "frozenset": [frozenset(), frozenset({1}), frozenset({1, 2}), frozenset({(1, 2)})],
         "float": [0.1, 2.5, -1e300, float("inf")],
         "strange strings": ["!tuple", "!object", "nan", "\ud800"],
