@@ -21,7 +21,7 @@ MODULES = [
 FOR_USERS = ["setlearn", "setlearn.datasets", "setlearn.metrics", "setlearn.rules"]
 
 PROMISED = {
-    "setlearn": {"SequenceSetGenerator", "SetClassifier", "load", "save"},
+    "setlearn": {"SequenceSetGenerator", "SetClassifier", "SetSelector", "load", "save"},
     "setlearn.datasets": {"leading_digits", "load_benchmark", "substrings"},
     "setlearn.metrics": {
         "exact_match",

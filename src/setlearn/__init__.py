@@ -1,19 +1,21 @@
-"""Predict sets: unordered, of varying size, whose elements are labels or whole sequences."""
+"""Predict sets: unordered, of varying size, whose elements are labels, sequences or candidates."""
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from setlearn.estimators.sequence_set_generator import SequenceSetGenerator
     from setlearn.estimators.set_classifier import SetClassifier
+    from setlearn.estimators.set_selector import SetSelector
     from setlearn.persistence import load, save
 
-__all__ = ["SequenceSetGenerator", "SetClassifier", "load", "save"]
+__all__ = ["SequenceSetGenerator", "SetClassifier", "SetSelector", "load", "save"]
 __version__ = "0.1.0"
 
 # Loaded when first asked for: scikit-learn's parts and torch are slow to import.
 _HOMES = {
     "SequenceSetGenerator": "setlearn.estimators.sequence_set_generator",
     "SetClassifier": "setlearn.estimators.set_classifier",
+    "SetSelector": "setlearn.estimators.set_selector",
     "load": "setlearn.persistence",
     "save": "setlearn.persistence",
 }

@@ -53,7 +53,7 @@ def as_sets(model, answer):
 def check_contract(case, tmp_path):
     model = case.fitted()
     assert isinstance(model, SetPredictor)
-    assert model.task in ("labels", "sequences")
+    assert model.task in ("labels", "sequences", "candidates")
     assert model.elements_ is None or set().union(*case.sets) <= {*model.elements_, *()}
     assert all(isinstance(name, str) for name in model.choice_names())
     json.dumps(model.facts(), allow_nan=False)

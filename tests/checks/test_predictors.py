@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from setlearn import SequenceSetGenerator, SetClassifier
+from setlearn import SequenceSetGenerator, SetClassifier, SetSelector
 from setlearn.networks import LSTM, Training, Transformer
 from setlearn.nodes import Nodes, Step
 from setlearn.records import plan_records
@@ -13,6 +13,11 @@ from tests.checks.predictors import CHECKS, PredictorCase
 
 NUMBERS = np.random.default_rng(0).uniform(size=(40, 3))
 TAGS = [frozenset(t for t, v in zip("abc", row, strict=True) if v > 0.5) for row in NUMBERS]
+DISHES = ["fish", "meat", "rice", "soup", "tea"]
+ORDERS = [(f"{a} with {b}", DISHES[k % 2 :]) for k in range(3) for a in DISHES for b in DISHES]
+ORDERED = [frozenset(dish for dish in dishes if dish in query) for query, dishes in ORDERS]
+MATRICES = [np.random.default_rng(k).uniform(size=(3 + k % 3, 4)) for k in range(40)]
+ROWS = [frozenset(np.flatnonzero(matrix[:, 0] > 0.5).tolist()) for matrix in MATRICES]
 WORDS = ["ab", "ba", "aab", "bb", "abab", "b"] * 4
 FORMS = [frozenset({word, word[::-1]}) for word in WORDS]
 RECORDS = [
@@ -60,6 +65,11 @@ def sequences(network, rule=None, steps=60, **settings):
     )
 
 
+def candidates(X, sets, rule=None, **settings):
+    model = SetSelector(rule=rule or ExpectedF(), cv=2, random_state=0, **settings)
+    return PredictorCase(lambda: model.fit(X, sets), X[:8], sets[:8], model)
+
+
 def records(rows, model, task):
     plan = plan_records(rows, target="y", task=task)
     sets = [frozenset(row["y"]) for row in rows]
@@ -74,6 +84,10 @@ CASES = {
     "labels, expected F": labels(ExpectedF()),
     "labels, softmax": labels(scores="softmax"),
     "labels, conditional": labels(conditional=True),
+    "candidates, texts": candidates(ORDERS, ORDERED),
+    "candidates, margin": candidates(ORDERS, ORDERED, Margin()),
+    "candidates, matrices": candidates(MATRICES, ROWS),
+    "candidates, own learner": candidates(MATRICES, ROWS, estimator=LogisticRegression()),
     "sequences, transformer": sequences(SMALL, steps=200),
     "sequences, LSTM": sequences(LSTM(8, 8, 16), steps=200),
     "sequences, scorer from outside": sequences(Copier(), max_length=6),

@@ -24,7 +24,7 @@ __all__ = [
     "Unknown",
 ]
 
-Task: TypeAlias = Literal["labels", "sequences"]
+Task: TypeAlias = Literal["labels", "sequences", "candidates"]
 """What the elements of the sets are."""
 
 Unknown: TypeAlias = Literal["error", "ignore"]
@@ -42,11 +42,14 @@ class InputLayout(NamedTuple):
         Whether inputs are lists of tokens rather than texts.
     names : list of str or None
         The names of the columns that the predictor was fitted on, if it knows them.
+    candidates : bool
+        Whether each input is a query with a list of candidates.
     """
 
     n_features: int | None
     tokens: bool = False
     names: list[str] | None = None
+    candidates: bool = False
 
 
 class Ranking(list[tuple[Any, float]]):

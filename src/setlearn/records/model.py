@@ -13,14 +13,19 @@ from setlearn.errors import DataError, ParameterError
 from setlearn.estimators.argument_checks import check_not_empty
 from setlearn.estimators.base import InputLayout, Ranking, SetPredictor, Task, Trace, Unknown
 from setlearn.estimators.rule_holder import RuleHolder
-from setlearn.features.cells import as_number, guess_kind
+from setlearn.features.cells import Kind, as_number, guess_kind
 from setlearn.features.columns import Column, as_rows, join_names, matching_columns
 from setlearn.features.encoders import NumericEncoder
 from setlearn.features.feature_reader import FeatureReader
 from setlearn.files import Row
 from setlearn.nodes import Mask, Nodes
 from setlearn.records.labels_in_texts import KnownLabelsReader
-from setlearn.records.readers import JoinedTextReader, RecordReader, TextReader
+from setlearn.records.readers import (
+    CandidateReader,
+    JoinedTextReader,
+    RecordReader,
+    TextReader,
+)
 from setlearn.records.target_guesses import USUAL_NAMES
 from setlearn.records.targets import USUAL_SEPARATOR, TargetReader
 from setlearn.rules import Rule
@@ -29,16 +34,18 @@ from setlearn.savable import savable
 __all__ = ["RecordModel", "reading_x", "record_model_for"]
 
 USUAL_INPUT = "x"
+USUAL_CANDIDATE_INPUTS = ("query", "candidates")
 
 
 @savable(
     is_model=True,
     parts={
-        "reader": (FeatureReader, TextReader, JoinedTextReader),
+        "reader": (FeatureReader, TextReader, JoinedTextReader, CandidateReader),
         "targets": (TargetReader,),
         "model": (
             "setlearn.estimators.set_classifier:SetClassifier",
             "setlearn.estimators.sequence_set_generator:SequenceSetGenerator",
+            "setlearn.estimators.set_selector:SetSelector",
         ),
     },
 )
@@ -52,11 +59,11 @@ class RecordModel(SetPredictor):
 
     Attributes
     ----------
-    reader : FeatureReader, TextReader or JoinedTextReader
+    reader : FeatureReader, TextReader, JoinedTextReader or CandidateReader
         Turns records into the model's inputs.
     targets : TargetReader
         Reads the sets of records.
-    model : SetClassifier or SequenceSetGenerator
+    model : SetClassifier, SequenceSetGenerator or SetSelector
         The fitted model itself.
 
     Examples
@@ -267,7 +274,7 @@ def record_model_for(
 
     Parameters
     ----------
-    model : fitted SetClassifier, SequenceSetGenerator or RecordModel
+    model : fitted SetClassifier, SequenceSetGenerator, SetSelector or RecordModel
         A `RecordModel` is returned as it is.
     row : Row
         The first row of the file.
@@ -308,7 +315,9 @@ def record_model_for(
                 "leave them out"
             )
         return model, []
-    target = next((name for name in USUAL_NAMES if name in row.record), "labels")
+    layout = model.input_layout()
+    usual = "chosen" if layout.candidates else "labels"
+    target = next((name for name in USUAL_NAMES if name in row.record), usual)
     targets = TargetReader((target,), USUAL_SEPARATOR, model.task)
     if model.elements_ is not None:
         labels = frozenset(map(str, model.elements_))
@@ -316,7 +325,8 @@ def record_model_for(
     table_reader, inner = model.without_reader()
     if table_reader is not None:
         return record_model_for(RecordModel(table_reader, targets, inner), row, inputs)
-    layout = model.input_layout()
+    if layout.candidates:
+        return _record_model_of_candidates(model, targets, inputs)
     names, reason = _input_names(layout, row, inputs)
     notes = [f"inputs: {join_names(names)} ({reason})"]
     return RecordModel(_reader(layout, row, names), targets, model), notes
@@ -342,6 +352,29 @@ def reading_x(model: RuleHolder | RecordModel) -> RecordModel:
     else:
         example = ["a", "token"] if layout.tokens else "a text"
     return record_model_for(model, Row("", {USUAL_INPUT: example}))[0]
+
+
+def _record_model_of_candidates(
+    model: RuleHolder, targets: TargetReader, inputs: Sequence[str] | None
+) -> tuple[RecordModel, list[str]]:
+    """A model that reads a column of queries and a column of lists of candidates."""
+    layout = model.input_layout()
+    if layout.n_features is not None:
+        raise DataError(
+            "this model reads a matrix of features for each sample, which no column holds; use it "
+            "in Python"
+        )
+    names = list(inputs or USUAL_CANDIDATE_INPUTS)
+    if len(names) != 2:
+        raise DataError(
+            f"the model reads a column of queries and one of candidates, in this order, got "
+            f"{join_names(names)}; name these two as inputs",
+            advice={"inputs": None},
+        )
+    query, candidates = names
+    kind: Kind = "tokens" if layout.tokens else "text"
+    reader = CandidateReader(Column(query, kind), Column(candidates, "tokens"))
+    return RecordModel(reader, targets, model), [f"inputs: {query}, with {candidates}"]
 
 
 def _input_names(

@@ -18,7 +18,7 @@ from setlearn.written_lists import written_list
 
 __all__ = ["USUAL_NAMES", "guess_targets"]
 
-USUAL_NAMES = ("labels", "tags", "y", "Y", "targets", "classes")
+USUAL_NAMES = ("labels", "tags", "y", "Y", "targets", "classes", "chosen")
 """Names of columns that are taken to hold the sets."""
 
 SHARE_SEPARATED = 0.1

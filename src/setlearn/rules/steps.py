@@ -11,9 +11,9 @@ import numpy as np
 
 from setlearn.nodes import BoolArray, FloatArray
 
-__all__ = ["LabelTrace", "Pick", "Steps", "best_first"]
+__all__ = ["LabelTrace", "Pick", "Steps", "best_first", "short_name"]
 
-SHOWN_LABELS = 20
+SHOWN_LABELS, LONGEST_NAME = 20, 60
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,6 +70,8 @@ class LabelTrace:
         Why the process stopped.
     columns : tuple of str
         The names of the figures of every step, in the order to show them.
+    kind : str
+        What the labels are called.
     """
 
     labels: list[Hashable]
@@ -78,6 +80,7 @@ class LabelTrace:
     steps: tuple[Pick, ...]
     reason: str
     columns: tuple[str, ...] = ()
+    kind: str = "label"
 
     @classmethod
     def of(
@@ -86,6 +89,7 @@ class LabelTrace:
         steps: Steps,
         result: frozenset[Hashable],
         known: frozenset[Hashable],
+        kind: str = "label",
     ) -> LabelTrace:
         """Put the names of labels to a rule's steps.
 
@@ -98,12 +102,14 @@ class LabelTrace:
         result : frozenset
             The predicted labels, the known ones included.
         known : frozenset
+        kind : str, default="label"
+            What the labels are called.
 
         Returns
         -------
         LabelTrace
         """
-        return cls(list(labels), result, known, steps.picks, steps.reason, steps.columns)
+        return cls(list(labels), result, known, steps.picks, steps.reason, steps.columns, kind)
 
     @property
     def truncated(self) -> bool:
@@ -139,7 +145,7 @@ class LabelTrace:
             parts.append(_table(self._scores()))
             hidden = len(self.labels) - SHOWN_LABELS
             if hidden > 0:
-                parts.append(f"… and {hidden} more labels with lower scores")
+                parts.append(f"… and {hidden} more {self.kind}s with lower scores")
         return "\n\n".join(parts)
 
     def _picks(self) -> list[list[str]]:
@@ -148,14 +154,14 @@ class LabelTrace:
             rows.append(
                 [
                     str(number),
-                    str(self.labels[pick.winner]),
+                    self._name(pick.winner),
                     *(_figure(pick.figures[column]) for column in self.columns),
                     "kept"
                     if pick.kept
                     else "not new"
                     if pick.winner in pick.memory
                     else "not kept",
-                    "{" + ", ".join(str(self.labels[k]) for k in pick.memory) + "}",
+                    "{" + ", ".join(self._name(k) for k in pick.memory) + "}",
                 ]
             )
         return rows
@@ -164,7 +170,7 @@ class LabelTrace:
         start, penalties = self.steps[0].scores, self.steps[0].penalties
         if penalties is None:  # the scores are the same at every step
             order = np.argsort(-start, kind="stable")[:SHOWN_LABELS]
-            return [["label", "score"]] + [[str(self.labels[k]), f"{start[k]:.4f}"] for k in order]
+            return [[self.kind, "score"]] + [[self._name(k), f"{start[k]:.4f}"] for k in order]
         order = np.argsort(-(start + penalties), kind="stable")[:SHOWN_LABELS]
         rows = [["score - penalty", *(f"step {n}" for n in range(1, len(self.steps) + 1))]]
         for label in order:
@@ -172,8 +178,11 @@ class LabelTrace:
                 f"{pick.scores[label]:.4f}{'*' if pick.winner == label else ' '}"
                 for pick in self.steps
             ]
-            rows.append([str(self.labels[label]), *cells])
+            rows.append([self._name(label), *cells])
         return rows
+
+    def _name(self, choice: int) -> str:
+        return short_name(self.labels[choice])
 
 
 def best_first(scores: FloatArray, among: BoolArray) -> list[int]:
@@ -192,6 +201,12 @@ def best_first(scores: FloatArray, among: BoolArray) -> list[int]:
     """
     order = np.argsort(-scores, kind="stable")
     return [int(choice) for choice in order[among[order]]]
+
+
+def short_name(label: Hashable) -> str:
+    """How a label or a candidate is called in tables and sentences; long texts are cut off."""
+    text = str(label)
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
 
 
 def _table(rows: list[list[str]]) -> str:
