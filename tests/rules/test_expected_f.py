@@ -12,7 +12,7 @@ from setlearn.generate import Bounds, generate
 from setlearn.nodes import Examples, Nodes
 from setlearn.rules import ExpectedF, set_distribution
 from setlearn.rules.finished_sequences import LEAST_FOLLOWED
-from setlearn.rules.set_distribution import IndependentChoices
+from setlearn.rules.set_distribution import IndependentChoices, _product, quadrature
 from setlearn.sequence_lists import SequenceLists
 from tests.reference import expected_f as reference
 from tests.table_scorer import TableScorer
@@ -305,3 +305,12 @@ class TestParameters:
     def test_bad_joint(self):
         with pytest.raises(ParameterError, match="joint must be True or False, got 'yes'"):
             ExpectedF(joint="yes").check_parameters()
+
+
+@pytest.mark.parametrize("n_choices", [1, 7, 40, 983])
+def test_a_row_has_the_same_value_to_the_last_bit_in_every_batch(n_choices):
+    columns = np.random.default_rng(0).uniform(size=(n_choices, 9, 1))
+    u = quadrature(n_choices, 1.0).u
+    together = _product(columns, u)
+    for n in (1, 2, 4):
+        assert (_product(np.ascontiguousarray(columns[:, :n]), u) == together[:n]).all()

@@ -31,6 +31,9 @@ __all__ = [
 BLOCK_ENTRIES = 131_072
 """Numbers in a temporary array: small enough for the processor's cache."""
 
+FEW_ROWS = 4
+"""So few choice points are computed with all their choices at once."""
+
 
 class SetDistribution(Protocol):
     """How probable each possible true set is, for a block of n choice points."""
@@ -266,17 +269,30 @@ def _expected_f_of_firsts(probabilities: FloatArray, beta: float) -> Iterator[Fl
     """The expected F (n,) of the first 1, 2, ... of independent choices (n, V)."""
     at = quadrature(probabilities.shape[1], beta)
     columns = np.ascontiguousarray(probabilities.T)[:, :, None]
-    product = np.ones((len(probabilities), len(at.u)))
-    factor = np.empty_like(product)
-    for p in columns:
-        np.multiply(p, at.u - 1, out=factor)
-        factor += 1
-        product *= factor
+    product = _product(columns, at.u)
     inside = np.zeros_like(product)
     for k, p in enumerate(columns, start=1):
         right = p * at.u
         inside += right / (1 - p + right)  # not 1 - p (1 - u), which may vanish where p is 1
         yield (product * inside) @ at.weights(k)
+
+
+def _product(columns: FloatArray, u: FloatArray) -> FloatArray:
+    """The product of 1 - p + p u over all choices (V, n, 1), at each point u, (n, points).
+
+    Factors are multiplied in the same order for any number of rows, so that the result for a row
+    does not depend on the others. For a few rows one call is fastest, for many one per choice is.
+    """
+    if columns.shape[1] <= FEW_ROWS:
+        product: FloatArray = np.multiply.reduce(columns * (u - 1) + 1, axis=0)
+        return product
+    product = np.ones((columns.shape[1], len(u)))
+    factor = np.empty_like(product)
+    for p in columns:
+        np.multiply(p, u - 1, out=factor)
+        factor += 1
+        product *= factor
+    return product
 
 
 class _Quadrature:
