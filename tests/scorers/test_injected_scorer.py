@@ -7,6 +7,7 @@ import pytest
 
 from setlearn import SequenceSetGenerator
 from setlearn.errors import DataError
+from setlearn.estimators.base import InputLayout
 from setlearn.nodes import Nodes, Step
 from setlearn.rules import TopK
 
@@ -83,7 +84,7 @@ def test_every_verb_hands_over_inputs_as_fit_was_given_them():
 def test_inputs_that_are_no_numbers_are_handed_over_as_they_are(x, lists):
     model = SequenceSetGenerator(GoodRoots([1.0, 0.0, 0.0]), rule=TopK(1))
     model.fit([x] * 4, [{"a", "b"}] * 4)
-    assert model.input_layout() == (None, lists, None)
+    assert model.input_layout() == InputLayout(None, lists)
     assert model.trace(x).result == model.predict([x])[0]
 
 

@@ -93,7 +93,7 @@ class SetSelector(RuleHolder, BaseEstimator):  # type: ignore[misc]  # sklearn h
     ----------
     estimator : scikit-learn classifier, optional
         Says from the features of a pair whether the candidate is in the set. By default gradient
-        boosting (`setlearn.learners.PairBoosting`).
+        boosting (`setlearn.learners.pair_boosting.PairBoosting`).
     rule : Rule or "auto", optional
         Which candidates to keep. "auto", the default, tries several rules and uses the one with
         the best mean F1 on held-out samples: see `setlearn.rules.Auto`.

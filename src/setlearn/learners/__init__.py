@@ -10,7 +10,6 @@ from setlearn.lazy_parts import import_when_used
 from setlearn.learners import ready_made
 
 if TYPE_CHECKING:
-    from setlearn.learners.pair_boosting import PairBoosting
     from setlearn.learners.sequence_sigmoid_network import SequenceSigmoidNetwork
     from setlearn.learners.set_mixture import SetMixture
     from setlearn.learners.sigmoid_network import SigmoidNetwork
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 # To add a learner, import it above and list it here. Its module has the name of the class in snake
 # case. With a class attribute ``short_name`` it is also offered on the command line.
 __all__ = [
-    "PairBoosting",
     "SequenceSigmoidNetwork",
     "SetMixture",
     "SigmoidNetwork",

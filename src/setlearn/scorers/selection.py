@@ -37,7 +37,7 @@ class SelectionScorer:
     features : PairFeatures
     estimator : scikit-learn classifier
         With a method ``fit_held_out(X, y, fold)`` it answers for held-out rows itself, as
-        `setlearn.learners.PairBoosting` does.
+        `setlearn.learners.pair_boosting.PairBoosting` does.
     """
 
     def __init__(self, features: PairFeatures, estimator: BaseEstimator) -> None:
