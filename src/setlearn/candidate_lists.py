@@ -268,7 +268,8 @@ def _hashable(candidate: Any, sample: int) -> Hashable:
             f"sample {sample} of X has the candidate {_short(candidate)}, which cannot be an "
             "element of a set; pass texts, numbers, lists of tokens or other hashable objects"
         ) from None
-    return candidate  # type: ignore[no-any-return]
+    hashable: Hashable = candidate
+    return hashable
 
 
 def _read_matrices(samples: Sequence[Any]) -> CandidateLists:

@@ -194,6 +194,15 @@ def test_rules_that_need_a_vocabulary_are_refused(selector):
             selector.with_rule(rule)
 
 
+def test_lists_of_one_length_are_no_fixed_choices():
+    """No cut may belong to a place in the list, and other lists may have other lengths."""
+    same = [(query, (listed * 6)[:1] + [f"other {k}" for k in range(4)]) for query, listed in X]
+    chosen = [s & {listed[0]} for s, (_, listed) in zip(Y, same, strict=True)]
+    model = SetSelector(random_state=0, verbose=False).fit(same, chosen)
+    assert not any("per label" in name for name in model.rule_scores_)
+    assert len(model.predict(NEW)) == len(NEW)
+
+
 def test_a_recall_is_kept():
     noisy = [
         {c for c in listed if (c in s) != (hash(c) % 7 == k % 9)}

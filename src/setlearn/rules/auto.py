@@ -218,7 +218,9 @@ class Auto(Rule):
         if self.candidates is not None:
             candidates = list(self.candidates)
         else:
-            candidates = [r for r in self._tried() if r.takes_padding or not nodes.has_padding]
+            # Where some choices may be padding, columns are not the same choices in each row.
+            same = nodes.available is None
+            candidates = [rule for rule in self._tried() if same or rule.takes_padding]
         possible = [
             rule for rule in candidates if nodes.examples is not None or not rule.requires_examples
         ]
