@@ -26,6 +26,7 @@ __all__ = [
     "dense_mask",
     "joined_nodes",
     "log_odds",
+    "members",
 ]
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
@@ -386,6 +387,36 @@ def log_odds(probabilities: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore"):
         logits: FloatArray = np.log(p) - np.log1p(-p)
     return np.clip(logits, -LARGEST_LOGIT, LARGEST_LOGIT)
+
+
+def members(sets: sparse.csr_array, numbers: IntArray) -> tuple[IntArray, IntArray]:
+    """List the choices of some of the sets; for a few, much faster than ``sets[numbers]``.
+
+    Parameters
+    ----------
+    sets : sparse array of shape (m, V)
+    numbers : array of int of shape (n,)
+        The rows of ``sets`` to list, in any order.
+
+    Returns
+    -------
+    owner : array of int
+        Which of the n sets each choice is in.
+    choice : array of int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> owner, choice = members(sparse.csr_array(np.eye(3, k=1) + np.eye(3)), np.array([2, 0]))
+    >>> owner.tolist(), choice.tolist()
+    ([0, 1, 1], [2, 0, 1])
+    """
+    size = np.diff(sets.indptr)[numbers]
+    owner = np.repeat(np.arange(len(numbers)), size)
+    before = np.cumsum(size) - size
+    place = np.arange(len(owner)) + (sets.indptr[numbers] - before)[owner]
+    return owner, sets.indices[place]
 
 
 def best_of_each_sample(sample: IntArray, score: FloatArray, count: IntArray | int) -> BoolArray:

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from setlearn.learners.input_range import check_range
 from setlearn.learners.packed_trees import PackedTrees, ScikitTrees, Trees
-from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray
+from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray, members
 from setlearn.progress import progress
 from setlearn.savable import savable
 
@@ -187,7 +187,7 @@ class SetForest:
         weighted : Examples
         """
         chunks = [self._beyond(of_sets[rows], marginals[rows]) for rows in _chunks(len(marginals))]
-        return Examples(self.sets_, sparse.csr_array(sparse.vstack(chunks)))
+        return Examples(self.sets_, _joined(chunks))
 
     def _marginals_and_sets(
         self, parts: list[sparse.csr_array]
@@ -195,7 +195,7 @@ class SetForest:
         """Both from the probabilities of all sets, given in chunks of rows."""
         marginals = np.concatenate([self._marginals(weights) for weights in parts])
         largest = [_largest(weights, MOST_EXAMPLES) for weights in parts]
-        return marginals, sparse.csr_array(sparse.vstack(largest))
+        return marginals, _joined(largest)
 
     def _weights(self, X: Any) -> sparse.csr_array:
         """The probability of each distinct set, (n, m)."""
@@ -230,9 +230,8 @@ class SetForest:
     def _beyond(self, weights: sparse.csr_array, marginals: FloatArray) -> sparse.csr_array:
         log_odds = logit(marginals)
         row = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))
-        members = self.sets_[weights.indices]
-        owner = np.repeat(np.arange(len(row)), np.diff(members.indptr))
-        set_log_odds = np.bincount(owner, log_odds[row[owner], members.indices], minlength=len(row))
+        owner, label = members(self.sets_, weights.indices)
+        set_log_odds = np.bincount(owner, log_odds[row[owner], label], minlength=len(row))
         # A factor per row changes nothing; this one keeps the numbers in range.
         least = np.full(weights.shape[0], np.inf)
         np.minimum.at(least, row, set_log_odds)
@@ -260,6 +259,8 @@ def tree_targets(Y: BoolArray) -> FloatArray:
 def _largest(weights: sparse.csr_array, most: int) -> sparse.csr_array:
     """The largest entries of each row, at most that many; ties go to the earlier column."""
     weights.sort_indices()
+    if np.diff(weights.indptr).max(initial=0) <= most:
+        return weights
     row = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))
     order = np.lexsort((weights.indices, -weights.data, row))
     rank = np.arange(len(row)) - weights.indptr[row]
@@ -267,6 +268,10 @@ def _largest(weights: sparse.csr_array, most: int) -> sparse.csr_array:
     return sparse.csr_array(
         (weights.data[kept], (row[kept], weights.indices[kept])), shape=weights.shape
     )
+
+
+def _joined(chunks: list[sparse.csr_array]) -> sparse.csr_array:
+    return chunks[0] if len(chunks) == 1 else sparse.csr_array(sparse.vstack(chunks))
 
 
 def _chunks(n_rows: int) -> list[slice]:

@@ -241,10 +241,14 @@ def _best_size(distribution: SetDistribution, min_size: IntArray | int = 0) -> I
     # which does not change their order.
     least = np.maximum(distribution.n_known, min_size)
     best = np.where(least == 0, distribution.empty, -np.inf)
-    best_size = least.copy()
-    for k, value in enumerate(distribution.values(), start=1):
-        better = (value > best + TIE) & (k >= least)
-        best[better], best_size[better] = value[better], k
+    values = [best[:, None]]
+    k = 0
+    for block in distribution.values():  # (n, sizes)
+        sizes = np.arange(k + 1, k + 1 + block.shape[1])
+        values.append(np.where(sizes >= least[:, None], block, -np.inf))
+        best, k = np.maximum(best, values[-1].max(axis=1)), k + len(sizes)
         if k < n_choices and (at_most[:, k] <= best + TIE).all():
             break
-    return best_size
+    is_best = np.concatenate(values, axis=1) >= best[:, None] - TIE
+    smallest: IntArray = is_best.argmax(axis=1)
+    return smallest

@@ -16,13 +16,14 @@ import numpy as np
 from scipy import sparse
 
 from setlearn.errors import DataError
-from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray, Nodes, log_odds
+from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray, Nodes, log_odds, members
 
 __all__ = [
     "IndependentChoices",
     "SetDistribution",
     "WeightedSets",
     "blocks",
+    "blocks_of_sizes",
     "blocks_with_examples",
     "posterior",
     "quadrature",
@@ -30,6 +31,9 @@ __all__ = [
 
 BLOCK_ENTRIES = 131_072
 """Numbers in a temporary array: small enough for the processor's cache."""
+
+FIRST_SIZES = 8
+"""The first sizes of answers that are computed together."""
 
 FEW_ROWS = 4
 """So few choice points are computed with all their choices at once."""
@@ -44,7 +48,7 @@ class SetDistribution(Protocol):
     beta: float
 
     def values(self) -> Iterator[FloatArray]:
-        """The expected F (n,) of the best sets of size 1, 2, ..."""
+        """The expected F of the best sets of sizes 1, 2, ..., in blocks (n, sizes)."""
         ...
 
     def best_of_size(self, size: IntArray) -> BoolArray:
@@ -86,7 +90,7 @@ class IndependentChoices:
         self.overlap: FloatArray = np.cumsum(self.descending, axis=1)
 
     def values(self) -> Iterator[FloatArray]:
-        """The expected F of the best sets of size 1, 2, ..."""
+        """The expected F of the best sets of sizes 1, 2, ..., in blocks (n, sizes)."""
         return _expected_f_of_firsts(self.descending, self.beta)
 
     def best_of_size(self, size: IntArray) -> BoolArray:
@@ -99,9 +103,10 @@ class IndependentChoices:
         if size == 0:
             return self.empty
         kept_first = np.argsort(~kept, axis=1, kind="stable")
-        values = _expected_f_of_firsts(
+        blocks_of_values = _expected_f_of_firsts(
             np.take_along_axis(self.probabilities, kept_first, axis=1), self.beta
         )
+        values = (value for block in blocks_of_values for value in block.T)
         return next(islice(values, size - 1, None))
 
 
@@ -135,10 +140,9 @@ class WeightedSets:
         # (n, V, S): the weight of the training sets of each size that hold each choice.
         shape = (*self.known.shape, len(self.sizes))
         row = np.repeat(np.arange(len(nodes)), np.diff(weights.indptr))
-        members = sets[weights.indices]  # one set per weight
-        owner = np.repeat(np.arange(len(row)), np.diff(members.indptr))  # of each choice in them
+        owner, choice = members(sets, weights.indices)
         at_size = np.searchsorted(self.sizes, size[weights.indices])
-        place = np.ravel_multi_index((row[owner], members.indices, at_size[owner]), shape)
+        place = np.ravel_multi_index((row[owner], choice, at_size[owner]), shape)
         self.by_size: FloatArray = np.bincount(
             place, weights.data[owner], minlength=math.prod(shape)
         ).reshape(shape)
@@ -146,11 +150,11 @@ class WeightedSets:
         self.overlap: FloatArray = np.cumsum(descending, axis=1)
 
     def values(self) -> Iterator[FloatArray]:
-        """The expected F of the best sets of size 1, 2, ..."""
-        n, n_choices = self.known.shape
-        for k in range(1, n_choices + 1):
-            gains = self._gains(np.full(n, k))
-            yield np.partition(gains, n_choices - k, axis=1)[:, n_choices - k :].sum(axis=1)
+        """The expected F of the best sets of sizes 1, 2, ..., in blocks (n, sizes)."""
+        for sizes in blocks_of_sizes(self.known.shape[1], self.known.size):
+            gains = self.by_size @ self._shares(sizes).T  # (n, V, sizes)
+            of_firsts = np.cumsum(-np.sort(-gains, axis=1), axis=1)
+            yield of_firsts[:, sizes - 1, np.arange(len(sizes))]
 
     def best_of_size(self, size: IntArray) -> BoolArray:
         """The best sets of the given sizes."""
@@ -165,10 +169,14 @@ class WeightedSets:
 
     def _gains(self, size: IntArray) -> FloatArray:
         """What each choice adds to the expected F of a set of the given size, (n, V)."""
-        square = self.beta**2
-        shares = (1 + square) / (square * self.sizes + size[:, None])  # (n, S)
-        gains: FloatArray = np.einsum("nvs,ns->nv", self.by_size, shares)
+        gains: FloatArray = np.einsum("nvs,ns->nv", self.by_size, self._shares(size))
         return gains
+
+    def _shares(self, size: IntArray) -> FloatArray:
+        """What a shared choice adds to F, for answers of these sizes and training sets, (n, S)."""
+        square = self.beta**2
+        shares: FloatArray = (1 + square) / (square * self.sizes + size[:, None])
+        return shares
 
 
 def posterior(nodes: Nodes, dependence: float = 1.0) -> sparse.csr_array:
@@ -190,15 +198,14 @@ def posterior(nodes: Nodes, dependence: float = 1.0) -> sparse.csr_array:
     assert nodes.examples is not None
     weights, known = nodes.examples.weights, nodes.known_mask()
     row = np.repeat(np.arange(len(nodes)), np.diff(weights.indptr))
-    sets = nodes.examples.sets[weights.indices]  # one per weight
-    owner = np.repeat(np.arange(len(row)), np.diff(sets.indptr))  # of each choice in them
+    owner, choice = members(nodes.examples.sets, weights.indices)
     # The likelihood of the empty set is a factor of all others, so it cancels out.
-    logits = log_odds(nodes.membership)[row[owner], sets.indices]
+    logits = log_odds(nodes.membership)[row[owner], choice]
     score = np.bincount(owner, logits, minlength=len(row))
-    n_known = np.bincount(owner, known[row[owner], sets.indices], minlength=len(row))
+    n_known = np.bincount(owner, known[row[owner], choice], minlength=len(row))
     possible = (n_known == known.sum(axis=1)[row]) & (weights.data > 0)
     if nodes.available is not None:
-        possible[owner[~nodes.available[row[owner], sets.indices]]] = False
+        possible[owner[~nodes.available[row[owner], choice]]] = False
     score = np.where(possible, score, -np.inf)
     top = np.full(len(nodes), np.finfo(np.float64).min)  # finite: a row may have none possible
     np.maximum.at(top, row, score)
@@ -250,6 +257,27 @@ def blocks(rows: IntArray, entries: int) -> Iterator[IntArray]:
     return (rows[start : start + size] for start in range(0, len(rows), size))
 
 
+def blocks_of_sizes(n_choices: int, entries: int) -> Iterator[IntArray]:
+    """The sizes 1, 2, ... in blocks that double, because the best size is often small.
+
+    Parameters
+    ----------
+    n_choices : int
+        The largest size.
+    entries : int
+        How many numbers each size needs.
+
+    Returns
+    -------
+    iterator of int arrays
+    """
+    most, start, n_sizes = max(1, BLOCK_ENTRIES // max(1, entries)), 1, FIRST_SIZES
+    while start <= n_choices:
+        stop = min(start + min(n_sizes, most), n_choices + 1)
+        yield np.arange(start, stop)
+        start, n_sizes = stop, 2 * n_sizes
+
+
 def _entries(examples: Examples) -> int:
     """The average number of values per row that a joint distribution needs."""
     (n, m), n_choices = examples.weights.shape, examples.sets.shape[1]
@@ -266,15 +294,19 @@ def _first(order: IntArray, size: IntArray) -> BoolArray:
 
 
 def _expected_f_of_firsts(probabilities: FloatArray, beta: float) -> Iterator[FloatArray]:
-    """The expected F (n,) of the first 1, 2, ... of independent choices (n, V)."""
+    """The expected F of the first 1, 2, ... of independent choices (n, V), in blocks (n, sizes)."""
     at = quadrature(probabilities.shape[1], beta)
     columns = np.ascontiguousarray(probabilities.T)[:, :, None]
     product = _product(columns, at.u)
     inside = np.zeros_like(product)
-    for k, p in enumerate(columns, start=1):
-        right = p * at.u
-        inside += right / (1 - p + right)  # not 1 - p (1 - u), which may vanish where p is 1
-        yield (product * inside) @ at.weights(k)
+    for sizes in blocks_of_sizes(len(columns), product.size):
+        p = columns[sizes - 1]
+        right = p * at.u  # (sizes, n, points)
+        terms = right / (1 - p + right)  # not 1 - p (1 - u), which may vanish where p is 1
+        terms[0] += inside
+        sums = np.cumsum(terms, axis=0)
+        inside = sums[-1]
+        yield ((product * sums) @ at.weights(sizes)[:, :, None])[:, :, 0].T
 
 
 def _product(columns: FloatArray, u: FloatArray) -> FloatArray:
@@ -314,11 +346,13 @@ class _Quadrature:
         self.v: FloatArray = (x + 1) / 2
         self.u: FloatArray = self.v ** (self.a * self.square)
         self._w: FloatArray = w / 2 * (1 + self.square) * self.a
+        self._step: FloatArray = self.v**self.a  # from one size to the next
 
-    def weights(self, k: int) -> FloatArray:
-        """The weights of the points in the integral for sets of size k."""
-        weights: FloatArray = self._w * self.v ** (self.a * k - 1)
-        return weights
+    def weights(self, sizes: IntArray) -> FloatArray:
+        """The weights of the points in the integrals for consecutive sizes, (sizes, points)."""
+        factors = np.tile(self._step, (len(sizes), 1))
+        factors[0] = self._w * self.v ** (self.a * sizes[0] - 1)
+        return np.multiply.accumulate(factors)
 
 
 @lru_cache(maxsize=16)
@@ -333,6 +367,6 @@ def quadrature(n_choices: int, beta: float) -> _Quadrature:
     Returns
     -------
     object
-        With the points ``u``, and ``weights(k)`` for sets of size k.
+        With the points ``u``, and ``weights(sizes)`` for sets of these sizes.
     """
     return _Quadrature(n_choices, beta)
