@@ -139,7 +139,8 @@ class PrimalRidge(RidgeLabels):
             system += self._products(features, weight[rows])
             product += features.T @ (weight[rows, None] * values[rows])
         factor, _ = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
-        self.coefficients_ = cho_solve((factor, True), product, check_finite=False)
+        coefficients = cho_solve((factor, True), product, check_finite=False)
+        self.coefficients_ = np.ascontiguousarray(coefficients)  # else products copy it each time
         inverse, _ = dpotri(factor, lower=True, overwrite_c=True)
         inverse = np.tril(inverse) + np.tril(inverse, -1).T
         left_out = np.empty(values.shape)

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist, pdist, squareform
-from sklearn.preprocessing import QuantileTransformer, StandardScaler, normalize
+from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
 from setlearn.learners.row_draws import drawn_rows
 from setlearn.nodes import FloatArray, IntArray
@@ -156,8 +156,8 @@ class Cosine(Similarity):
     def compare(self, X: Any = None) -> FloatArray:
         """Cosines with the training rows."""
         rows = self.train_ if X is None else unit_rows(X)
-        cosines: FloatArray = (rows @ self.train_.T).toarray()
-        return cosines
+        # In this order the transposed copy that SciPy makes is that of a few rows.
+        return np.ascontiguousarray((self.train_ @ rows.T).toarray().T)
 
     def kernel(self, compared: FloatArray, width: float) -> FloatArray:
         """The cosines, unchanged."""
@@ -255,11 +255,16 @@ def _counts(x: FloatArray, quantiles: FloatArray) -> tuple[IntArray, IntArray]:
 
 
 def unit_rows(X: Any) -> sparse.csr_array:
-    """Sparse rows scaled to length 1."""
+    """Sparse rows scaled to length 1; rows of zeros stay as they are."""
+    rows = sparse.csr_array(X, dtype=np.float64, copy=True)
+    row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    largest, squares = np.zeros((2, rows.shape[0]))
+    np.maximum.at(largest, row, np.abs(rows.data))
     # Divided by their largest entry first, whose square might be too large or too small.
-    rows = normalize(sparse.csr_array(X).astype(np.float64), norm="max")
-    unit: sparse.csr_array = normalize(rows)
-    return unit
+    rows.data /= np.where(largest > 0, largest, 1)[row]
+    np.add.at(squares, row, rows.data**2)
+    rows.data /= np.sqrt(np.where(squares > 0, squares, 1))[row]
+    return rows
 
 
 def _median_distance(rows: FloatArray) -> float:
