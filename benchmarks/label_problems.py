@@ -76,6 +76,14 @@ def categories(rng: Generator) -> Problem:
     return X, decisions + 0.4 * rng.logistic(size=(900, 10)) > 1
 
 
+def three_way_products(rng: Generator) -> Problem:
+    """Each label is the sign of a product of three of 12 features, with noise."""
+    X = rng.normal(size=(3000, 12))
+    factors = [rng.choice(12, 3, replace=False) for _ in range(6)]
+    decisions = np.column_stack([X[:, columns].prod(axis=1) for columns in factors])
+    return X, decisions + 0.2 * rng.normal(size=decisions.shape) > 0.2
+
+
 def few_rows(rng: Generator) -> Problem:
     """90 rows of 8 features, added up."""
     X = rng.normal(size=(90, 8))
@@ -90,6 +98,7 @@ PROBLEMS: dict[str, Callable[[Generator], Problem]] = {
     "clusters": clusters,
     "skewed features": skewed_features,
     "categories": categories,
+    "three-way products": three_way_products,
     "few rows": few_rows,
 }
 
