@@ -32,6 +32,13 @@ def test_whole_weights_are_repetitions(learner, scores):
     np.testing.assert_allclose(weighted, repeated, atol=1e-5)
 
 
+def test_a_negative_weight_is_named():
+    weights = np.ones(60)
+    weights[7] = -1
+    with pytest.raises(DataError, match="sample_weight is -1 for sample 7; weights must not"):
+        SetClassifier(LogisticRegression(), TopK(2)).fit(X, SETS, sample_weight=weights)
+
+
 @pytest.mark.parametrize("scores", ["marginal", "softmax"])
 @pytest.mark.parametrize(
     "learner",

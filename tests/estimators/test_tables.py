@@ -11,12 +11,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 from setlearn import SetClassifier, load, save
-from setlearn.errors import DataError, KindError, SetlearnError
+from setlearn.errors import DataError, KindError, SetlearnError, SetlearnWarning
 from setlearn.features import TableFeatures, as_rows
 from setlearn.files import Row
 from setlearn.learners import SetMixture
 from setlearn.records import reading_x, record_model_for
-from setlearn.rules import ExpectedF, Margin, Threshold
+from setlearn.rules import ExpectedF, Margin, Threshold, TopK
 
 RNG = np.random.RandomState(0)
 WORDS = {"sea": "boat wave harbour ship", "city": "street tower bus square", "night": "moon stars"}
@@ -160,7 +160,7 @@ def test_single_texts_and_other_mistakes_are_refused(tagger, X):
 def test_a_fit_on_texts_forgets_the_columns(table):
     model = SetClassifier(rule=Threshold(0.5), random_state=0).fit(table, TAGS)
     assert model.fit(TEXTS, TAGS).input_layout().names is None
-    pipeline = make_pipeline(TableFeatures(), LogisticRegression())
+    pipeline = make_pipeline(TableFeatures(), LogisticRegression(max_iter=1000))
     model = SetClassifier(pipeline, Threshold(0.5)).fit(table, TAGS).fit(TEXTS, TAGS)
     assert not hasattr(model, "feature_names_in_")
 
@@ -208,3 +208,26 @@ def test_the_odd_one_among_texts_is_named():
     model.fit(["red car", "blue boat"] * 4, [{"car"}, {"boat"}] * 4)
     with pytest.raises(KindError, match="sample 1 of X is 3; others are texts"):
         model.predict(["red car", 3])
+
+
+def test_ids_among_numbers_are_warned_of():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"id": range(60), "size": rng.normal(size=60)})
+    with pytest.warns(SetlearnWarning, match="ids by their names: id; they are learned from"):
+        SetClassifier(LogisticRegression(), TopK(1)).fit(frame, frame[["size"]] > 0)
+
+
+def test_ranges_of_numbers_and_months_are_categories():
+    rng = np.random.default_rng(0)
+    size = rng.uniform(size=120)
+    months = pd.period_range("2024-01", periods=4, freq="M")
+    frame = pd.DataFrame({"size": pd.cut(size, 3), "month": rng.choice(months, 120)})
+    features = TableFeatures().fit(frame)
+    assert [column.kind for column in features.columns_] == ["category", "category"]
+    assert "month_2024-03" in features.get_feature_names_out()
+
+
+def test_a_lazy_frame_must_be_collected():
+    frame = pytest.importorskip("polars").LazyFrame({"a": [1.0, 2.0]})
+    with pytest.raises(KindError, match=r"pass X\.collect\(\)"):
+        SetClassifier().fit(frame, [{"x"}, {"y"}])

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from setlearn.errors import DataError, ParameterError
-from setlearn.features import guess_columns
+from setlearn.features import FeatureReader, guess_columns
 from setlearn.features.column_guesses import sampled_rows
-from setlearn.features.columns import column_notes
+from setlearn.features.columns import Column, column_notes
 from setlearn.files import Row
 from tests.records.table import rows_of
 
@@ -126,6 +126,14 @@ def test_a_name_that_is_not_there_is_answered_with_those_that_are():
         "the data: there is no column 'prize'; did you mean 'price'? "
         "the columns are price, size, colour"
     )
+
+
+def test_all_missing_columns_are_named():
+    reader = FeatureReader.fit(
+        rows_of(a=[1, 2], b=[2, 1], c=[3, 5]), [Column(n, "number") for n in "abc"]
+    )
+    with pytest.raises(DataError, match=r"there are no columns 'a', 'c'; the columns are b$"):
+        reader.read(rows_of(b=[1]))
 
 
 @pytest.mark.parametrize(

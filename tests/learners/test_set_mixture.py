@@ -229,5 +229,7 @@ def test_a_summary_of_words_alone_can_be_asked_for():
 @pytest.mark.parametrize("places", [[62], [-1], ["price"], [0.5]])
 def test_wrong_dense_features(places):
     rows, right = numbers_beside_words(50)
+    with pytest.raises(ParameterError, match=r"dense_features must be .* from 0 to 61, got \[True"):
+        SetMixture(dense_features=[True] * 62).fit(rows, right)
     with pytest.raises(ParameterError, match=r"dense_features must be .* from 0 to 61, got"):
         SetMixture(5, dense_features=places).fit(rows, right)

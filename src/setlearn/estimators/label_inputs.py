@@ -11,9 +11,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import _check_feature_names, _check_n_features, _num_samples
 
-from setlearn.errors import DataError, KindError
+from setlearn.errors import DataError, KindError, SetlearnWarning, warn_user
 from setlearn.estimators.argument_checks import check_not_empty
 from setlearn.features import TableFeatures
+from setlearn.features.column_guesses import is_id_name
+from setlearn.features.columns import join_names
 from setlearn.learners.input_range import check_range
 
 __all__ = ["check_inputs", "check_numbers", "one_sample", "set_columns"]
@@ -70,6 +72,8 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool, allow_nan: bo
             )
         _check_feature_names(estimator, X, reset=reset)
         _check_n_features(estimator, checked if numeric else X, reset=reset)
+        if reset and numeric:
+            _warn_of_ids(X)
     except TypeError as error:
         raise KindError(str(error)) from error
     except ValueError as error:
@@ -156,6 +160,18 @@ def _numeric(X: Any) -> bool:
         strings = X.dtype.kind == "O" and any(isinstance(x, str) for x in X.flat)
         return X.dtype.kind not in "US" and not strings
     return True
+
+
+def _warn_of_ids(X: Any) -> None:
+    """Warn of columns of numbers that are ids by their names, but are learned from."""
+    ids = [name for name in getattr(X, "columns", ()) if is_id_name(name)]
+    if ids:
+        warn_user(
+            SetlearnWarning(
+                f"X has columns that are ids by their names: {join_names(ids)}; they are learned "
+                "from, so drop them if they say nothing about y"
+            )
+        )
 
 
 def _refuse_other_kinds(table: Any) -> None:

@@ -325,6 +325,12 @@ def params_for_learner(
             params["sample_weight"] = _check_sample_weight(sample_weight, X)
         except ValueError as error:
             raise DataError(str(error)) from error
+        negative = np.flatnonzero(params["sample_weight"] < 0)
+        if len(negative):
+            raise DataError(
+                f"sample_weight is {params['sample_weight'][negative[0]]:g} for sample "
+                f"{negative[0]}; weights must not be negative"
+            )
     if not params:
         return {}
     if _routing_is_enabled():

@@ -57,6 +57,9 @@ ISO_DATE = re.compile(
 DOTTED_DATE = re.compile(r"\s*(\d{1,2})\.(\d{1,2})\.(\d{4})(?=[T ]|\s*$)")
 """A day, a month and a year with dots between, as in much of Europe, at the start of a date."""
 
+SPANS = {"Interval", "Period"}
+"""Values of pandas that are categories: ranges of numbers as of ``pd.cut``, months and so on."""
+
 LEADING_ZERO = re.compile(r"\s*0\d+\s*$")
 """Postcodes and similar codes, which would lose their leading zero as numbers."""
 
@@ -123,7 +126,8 @@ def as_text(value: object) -> str | None:
         return "true" if value else "false"
     if isinstance(value, float | np.floating) and value.is_integer():
         return str(int(value))
-    return str(value) if isinstance(value, Real | Decimal) else None
+    is_span = type(value).__name__ in SPANS  # pandas may not be installed
+    return str(value) if is_span or isinstance(value, Real | Decimal) else None
 
 
 def as_list(value: object) -> list[Any] | None:

@@ -25,7 +25,7 @@ from setlearn.features.columns import Column, count_columns, matching_columns, r
 from setlearn.files import Row
 from setlearn.missing_values import is_missing
 
-__all__ = ["AS_GIVEN", "HARMLESS", "LIKE", "guess_columns", "sampled_rows"]
+__all__ = ["AS_GIVEN", "HARMLESS", "LIKE", "guess_columns", "is_id_name", "sampled_rows"]
 
 HARMLESS = ("always empty", "always the same")
 """Remarks on columns that cannot tell rows apart."""
@@ -247,11 +247,16 @@ def _missing_words_remark(values: Sequence[Any]) -> str:
     return f"{len(words)} values such as {words[0]!r} are missing"
 
 
+def is_id_name(name: object) -> bool:
+    """Whether a column is called an id, such as ``id`` or ``user_id``."""
+    return isinstance(name, str) and (name.lower() == "id" or name.lower().endswith("_id"))
+
+
 def _reason_to_ignore(name: str, values: Mapping[int, Any], present: Sequence[Any]) -> str:
     """Say why nothing can be learned from a column; "" if something can."""
     if not present:
         return "always empty"
-    if name.lower() == "id" or name.lower().endswith("_id"):
+    if is_id_name(name):
         return "an id by its name"
     if len(values) < 2:
         return ""

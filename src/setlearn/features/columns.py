@@ -17,6 +17,7 @@ from setlearn.savable import savable
 __all__ = [
     "Column",
     "as_rows",
+    "check_columns",
     "column_notes",
     "count_columns",
     "join_names",
@@ -70,10 +71,7 @@ class Column:
 
     def cells(self, rows: Sequence[Row]) -> list[Cell]:
         """Return the column's value in each row; a row without the column is an error."""
-        if not self.optional:
-            for row in rows:
-                if self.name not in row.record:
-                    raise missing_column(self.name, row.record, where=row.place)
+        check_columns([self], rows)
         return [Cell(row.place, self.name, row.record.get(self.name)) for row in rows]
 
 
@@ -102,6 +100,25 @@ def column_notes(columns: Sequence[Column]) -> list[str]:
             names = ", ".join(other.name for other in group[:NAMES_IN_NOTE])
             notes.append(f"{names} and {len(group) - NAMES_IN_NOTE} more: {column.description}")
     return notes
+
+
+def check_columns(columns: Sequence[Column], rows: Sequence[Row]) -> None:
+    """Raise if a row lacks columns that it must have; the error names all of the first such row.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+    rows : sequence of Row
+
+    Raises
+    ------
+    DataError
+    """
+    needed = [column.name for column in columns if not column.optional]
+    for row in rows:
+        missing = [name for name in needed if name not in row.record]
+        if missing:
+            raise missing_column(*missing, columns=row.record, where=row.place)
 
 
 def count_columns(rows: Sequence[Row]) -> Counter[str]:
@@ -137,34 +154,43 @@ def matching_columns(names: Iterable[str], columns: Iterable[str]) -> list[str]:
     for name in names:
         matches = [name] if name in columns else [c for c in columns if fnmatchcase(c, name)]
         if not matches:
-            raise missing_column(name, columns)
+            raise missing_column(name, columns=columns)
         matching.update(dict.fromkeys(matches))
     return list(matching)
 
 
-def missing_column(name: str, columns: Iterable[str], where: str = "the data") -> DataError:
-    """Make the error for a missing column; it lists the columns, the closest match first.
+def missing_column(*names: str, columns: Iterable[str], where: str = "the data") -> DataError:
+    """Make the error for missing columns; it lists the columns, the closest match first.
 
     Parameters
     ----------
-    name : str
-        The missing column.
+    *names : str
+        The missing columns.
     columns : iterable of str
         The columns that exist.
     where : str, default="the data"
-        Where the column was looked for.
+        Where the columns were looked for.
 
     Returns
     -------
     DataError
+
+    Examples
+    --------
+    >>> print(missing_column("size", columns=["colour", "sizes"]))
+    the data: there is no column 'size'; did you mean 'sizes'? the columns are sizes, colour
     """
     columns = list(columns)
-    close = get_close_matches(name, columns, n=1)
-    suggestion = f"; did you mean {close[0]!r}?" if close else ";"
+    close = get_close_matches(names[0], columns, n=1)
+    suggestion = f"; did you mean {close[0]!r}?" if close and len(names) == 1 else ";"
     ordered = [*close, *(column for column in columns if column not in close)]
+    listed = join_names(list(map(repr, names)))
+    problem = (
+        f"there is no column {listed}" if len(names) == 1 else f"there are no columns {listed}"
+    )
     return DataError(
-        f"{where}: there is no column {name!r}{suggestion} the columns are {join_names(ordered)}",
-        without_values=f"there is no column {name!r}",
+        f"{where}: {problem}{suggestion} the columns are {join_names(ordered)}",
+        without_values=problem,
     )
 
 

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from setlearn.errors import UnseenValueWarning, warn_user
 from setlearn.features.cells import Cell
-from setlearn.features.columns import Column
+from setlearn.features.columns import Column, check_columns
 from setlearn.features.encoders import Encoder, fit_encoder
 from setlearn.features.text_terms import TextFeatures
 from setlearn.files import Row
@@ -103,6 +103,7 @@ class FeatureReader:
         -------
         array or csr_array of shape (n_rows, n_features)
         """
+        check_columns(self.columns, rows)
         cells = [encoder.column.cells(rows) for encoder in self.encoders]
         blocks = [e.encode(column) for e, column in zip(self.encoders, cells, strict=True)]
         if warn_of_unseen:

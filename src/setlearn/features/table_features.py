@@ -184,6 +184,11 @@ def is_table(X: Any) -> bool:
     -------
     bool
 
+    Raises
+    ------
+    KindError
+        If X is a lazy table of polars, which has no rows yet.
+
     Examples
     --------
     >>> is_table(["a text", "another"]), is_table([[1.0, 2.0]])
@@ -191,6 +196,8 @@ def is_table(X: Any) -> bool:
     """
     if sparse.issparse(X):
         return False
+    if type(X).__name__ == "LazyFrame":
+        raise KindError("X is a LazyFrame, whose rows are not read yet; pass X.collect()")
     if hasattr(X, "columns"):
         return any(getattr(kind, "kind", "O") not in "biuf" for kind in _dtypes(X))
     if isinstance(X, list | tuple):

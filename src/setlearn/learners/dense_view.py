@@ -60,7 +60,8 @@ class DenseView:
             If X has no such features.
         """
         n, n_features = X.shape
-        if not set(kept) <= set(range(n_features)):
+        is_mask = any(isinstance(k, bool | np.bool_) for k in kept)
+        if is_mask or not set(kept) <= set(range(n_features)):
             raise ParameterError(
                 f"dense_features must be numbers of features from 0 to {n_features - 1}, got "
                 f"{kept!r:.80}"

@@ -243,7 +243,7 @@ def is_left_out(value: object) -> bool:
 
 def _value(row: Row, name: str) -> Any:
     if name not in row.record:
-        raise missing_column(name, row.record, where=row.place)
+        raise missing_column(name, columns=row.record, where=row.place)
     return row.record[name]
 
 
