@@ -52,7 +52,8 @@ def test_it_learns_labels(container):
     assert ((P > 0) & (P < 1)).all()
     assert np.mean((P > 0.5) == Y[80:]) > 0.8
     assert (learner.predict(container(X[80:])) == (P > 0.5)).all()
-    assert hasattr(learner, "examples") == (container is np.asarray)
+    examples = learner.examples(container(X[80:]))
+    assert examples.weights.shape == (40, examples.sets.shape[0])
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,7 @@ def test_held_out_scores_come_with_the_same_model(rows, n_held_out, monkeypatch)
     alone = SetMixture(30, random_state=0).fit(rows, Y)
     assert (learner.predict_proba(rows) == alone.predict_proba(rows)).all()
     assert len(set(held_out.rows.tolist())) == len(held_out.rows) == n_held_out
-    assert (held_out.examples is not None) == (rows is X)
+    assert held_out.examples.weights.shape[0] == n_held_out
     # Less sure of rows that it has not seen, but better than the frequencies.
     right = np.where(Y[held_out.rows], held_out.probabilities, 1 - held_out.probabilities)
     seen = learner.predict_proba(rows)[held_out.rows]
@@ -195,7 +196,7 @@ def test_words_that_all_texts_have_are_no_numbers():
     words = sparse.csr_array(sparse.hstack([words, np.ones((200, 1))]))
     learner = SetMixture(10, random_state=0).fit(words, right[:, [0, 2]])
     assert learner.view_ is None
-    assert not hasattr(learner, "examples")
+    assert learner.forest_ is None
 
 
 def test_one_feature_beside_numbers_needs_no_summary():

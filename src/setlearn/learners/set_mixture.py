@@ -31,6 +31,7 @@ from setlearn.learners.logistic_labels import LogisticLabels
 from setlearn.learners.ridge_labels import KernelLabels, LandmarkLabels, SparseRidgeLabels
 from setlearn.learners.row_draws import drawn_rows
 from setlearn.learners.set_forest import SetForest
+from setlearn.learners.set_prior import SetPrior
 from setlearn.missing_values import lower_medians
 from setlearn.nodes import BoolArray, Examples, FloatArray, IntArray
 from setlearn.parameter_checks import check_count
@@ -78,8 +79,10 @@ class HeldOut:
 
 
 def _may_give_examples(mixture: SetMixture) -> bool:
-    """Whether there is a forest of several labels; True before ``fit``, when it is not known."""
-    return not hasattr(mixture, "forest_") or (mixture.forest_ is not None and not mixture.plain_)
+    """Whether whole sets were counted; True before ``fit``, when it is not known."""
+    if not hasattr(mixture, "pool_"):
+        return True
+    return not mixture.plain_ and (mixture.forest_ is not None or mixture.prior_ is not None)
 
 
 @savable()
@@ -97,7 +100,8 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     Sparse inputs, such as the words of texts, get a linear model alone: ridge regression or, for
     more than 5000 rows with more than 5000 features, logistic regression. Trees are slow on words
     and help little. If some features of sparse inputs are numbers or categories, all other models
-    read these, beside a summary of the words. Name such features in ``dense_features``.
+    read these, beside a summary of the words. Name such features in ``dense_features``. Without
+    them, how often each whole set was seen says which labels occur together.
 
     Inputs need not be scaled. Dense inputs may have gaps (NaN): trees learn where they go, and the
     other models read the median of the feature instead. An indicator y may have gaps too: such an
@@ -124,6 +128,8 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     linear_ : LogisticLabels or None
     boosted_ : BoostedLabels or None
     forest_ : SetForest or None
+    prior_ : SetPrior or None
+        How often each set was seen, where there is no forest.
     frequencies_ : array of shape (labels,)
     pool_ : LogOddsPool or None
         The weights of the models and of the frequencies; None if there is one model only.
@@ -154,6 +160,7 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     linear_: LogisticLabels | None
     boosted_: BoostedLabels | None
     forest_: SetForest | None
+    prior_: SetPrior | None
     pool_: LogOddsPool | None
     view_: DenseView | None
     medians_: FloatArray | None
@@ -215,7 +222,7 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     def _fit_read(self, X: Any, Y: BoolArray, weight: FloatArray, counted: IntArray) -> HeldOut:
         """Fit on what `_read` returns."""
         self.sparse_ = self.smooth_ = self.linear_ = self.boosted_ = self.forest_ = None
-        self.view_ = self.pool_ = self.medians_ = None
+        self.prior_ = self.view_ = self.pool_ = self.medians_ = None
         self.frequencies_ = label_frequencies(Y, weight)
         if not sparse.issparse(X):
             rows = _held_out_rows(Y.shape)
@@ -227,7 +234,8 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         if dense_features is None:
             dense_features = _stored_features(X)
             if not dense_features:
-                return HeldOut(counted[rows], self._mixed([answer]))
+                mixed = self._mixed([answer])
+                return HeldOut(counted[rows], mixed, self._fit_prior(Y, weight, rows, mixed))
         self.view_ = DenseView.fit(X, dense_features)
         dense = self.view_.of(X)
         return HeldOut(counted[rows], *self._fit_dense(dense, Y, weight, rows, answer))
@@ -249,14 +257,17 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
 
     @available_if(_may_give_examples)  # type: ignore[untyped-decorator]
     def examples(self, X: Any) -> Examples:
-        """Weighted training sets of similar rows; not available for sparse X or 1-d y."""
+        """Weighted training sets, of similar rows if X is dense; not available for 1-d y."""
         examples: Examples = self.predict_with_examples(X)[1]
         return examples
 
     @available_if(_may_give_examples)  # type: ignore[untyped-decorator]
     def predict_with_examples(self, X: Any) -> tuple[FloatArray, Examples]:
         """What `predict_proba` and `examples` return, in little more time than the first."""
-        assert self.forest_ is not None  # otherwise this method is not available
+        if self.forest_ is None:
+            assert self.prior_ is not None  # otherwise this method is not available
+            probabilities = self.predict_proba(X)
+            return probabilities, self.prior_.examples(probabilities)
         X, dense = self._checked(X)
         of_forest, of_sets = self.forest_.predict_sets(dense)
         mixed = self._mixed([*self._answers(X, dense), of_forest])
@@ -332,6 +343,16 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         self.forest_ = forest
         mixed = self._mixed(self._fit_pool(answers, Y[rows], weight[rows]))
         return mixed, None if self.plain_ else self._examples(of_sets, of_forest, mixed)
+
+    def _fit_prior(
+        self, Y: BoolArray, weight: FloatArray, rows: IntArray, probabilities: FloatArray
+    ) -> Examples | None:
+        """Count whole sets where there is no forest, and answer for rows that are held out."""
+        if self.plain_:
+            return None
+        self.prior_ = SetPrior()
+        frequencies = np.clip(self.frequencies_, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
+        return self.prior_.fit_held_out(Y, weight, frequencies, rows, probabilities)
 
     def _read_targets(self, y: Any) -> BoolArray:
         check_classification_targets(y)

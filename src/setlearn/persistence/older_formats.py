@@ -101,6 +101,7 @@ ADDED: Mapping[str, Mapping[str, Any]] = {
         "linear_": None,
         "medians_": None,
         "pool_": None,
+        "prior_": None,
         "sparse_": None,
         "view_": None,
     },
