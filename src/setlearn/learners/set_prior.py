@@ -16,8 +16,9 @@ __all__ = ["SetPrior"]
 MOST_EXAMPLES = 64
 """The number of sets that are examples for a row."""
 
-SHARE = 0.5
-"""How much of what the frequencies of labels say about a set is divided out of its own."""
+SHARE = 0.75
+"""How much of what the frequencies of labels say about a set is divided out of its own: chosen on
+training parts of texts, bibtex and corel5k."""
 
 CHUNK_ENTRIES = 4_000_000
 
