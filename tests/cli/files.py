@@ -33,6 +33,24 @@ def word_forms(n_rows, seed=0):
     return [{"word": word, "forms": [word, f"{word}s"]} for word in words]
 
 
+def orders(n_rows, seed=0):
+    """Queries that name some words; of the words listed beside them, those are chosen."""
+    rng = random.Random(seed)
+    words = sorted(word for listed in WORDS.values() for word in listed)
+    rows = []
+    for number in range(n_rows):
+        named, listed = rng.sample(words, rng.randint(0, 4)), rng.sample(words, rng.randint(1, 7))
+        rows.append(
+            {
+                "id": f"row {number}",
+                "ask": f"please {' and '.join(named)}",
+                "listed": listed,
+                "chosen": [word for word in listed if word in named],
+            }
+        )
+    return rows
+
+
 def write_jsonl(path, rows):
     """Records as lines; a string is a line as it is."""
     lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]

@@ -252,8 +252,8 @@ def test_records_have_a_query_and_candidates(selector):
     assert model.score(known) == selector.score([("tea", ["tea", "soup"])], [{"tea"}])
     with pytest.raises(DataError, match="there is no column 'candidates'"):
         model.predict([{"query": "tea"}])
-    with pytest.raises(DataError, match="is not a list of candidates"):
-        model.predict([{"query": "tea", "candidates": "soup"}])
+    with pytest.raises(DataError, match=r"'candidates' holds .* cannot be an element of a set"):
+        model.predict([{"query": "tea", "candidates": {"a": 1}}])
     matrices = SetSelector(rule=TopK(1), cv=2, verbose=False).fit(ROWS, CHOSEN)
     with pytest.raises(DataError, match="reads a matrix of features for each sample"):
         reading_x(matrices)

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from setlearn.cli.fit_options import PlanningOptions, SavingOptions
-from setlearn.cli.model_options import LabelOptions, LearningOptions, SequenceOptions, options_for
+from setlearn.cli.model_options import (
+    CandidateOptions,
+    LabelOptions,
+    LearningOptions,
+    SequenceOptions,
+    options_for,
+)
 from setlearn.cli.options import Data, OutputOptions, ReadingOptions
 
 __all__ = ["fit"]
@@ -39,7 +45,7 @@ def fit(
     verbose = 0 if output.quiet else 2  # also without a terminal
     if learning.warm_start is None:
         plan = planning.plan(records, target, rows.categories)
-        task_options = options_for(plan.task, (labels, sequences))
+        task_options = options_for(plan.task, (labels, sequences, CandidateOptions()))
         guesses = [*plan.notes, *task_options.default_notes()]
         model = task_options.model(plan, learning, verbose=verbose)
     else:

@@ -22,6 +22,7 @@ class Task(Enum):
 
     labels = "labels"
     sequences = "sequences"
+    candidates = "candidates"
 
 
 class TextFeatures(Enum):
@@ -51,6 +52,14 @@ class PlanningOptions:
             "--input",
             metavar="COLUMN",
             help="A column to predict from; may be repeated. [all but the target]",
+        ),
+    ] = None
+    candidates: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="The column with lists of candidates, if each set is chosen from the list of its "
+            "row. [a column whose lists hold all chosen elements]",
         ),
     ] = None
     kinds: Annotated[
@@ -125,6 +134,7 @@ class PlanningOptions:
             task=None if self.task is None else self.task.value,
             text=None if self.text is None else self.text.value,
             tokens=_tokens(self.tokens),
+            candidates=self.candidates,
         )
         if self.separator is not None and plan.targets.reads_flags:
             raise ParameterError(

@@ -16,7 +16,14 @@ from setlearn.cli.part_names import complete_learners, complete_networks, comple
 if TYPE_CHECKING:
     from setlearn.records import RecordPlan
 
-__all__ = ["LabelOptions", "LearningOptions", "SequenceOptions", "TaskOptions", "options_for"]
+__all__ = [
+    "CandidateOptions",
+    "LabelOptions",
+    "LearningOptions",
+    "SequenceOptions",
+    "TaskOptions",
+    "options_for",
+]
 
 
 DEFAULT_LEARNER = "mixture"
@@ -286,3 +293,23 @@ class SequenceOptions(TaskOptions):
     def default_notes(self) -> list[str]:
         """Say which network is used, if none was given."""
         return [] if self.network else ["network: a mixture that suits the data (by default)"]
+
+
+@dataclass(frozen=True)
+class CandidateOptions(TaskOptions):
+    """How to fit a model that chooses from candidates: it has no options of its own."""
+
+    task: ClassVar[str] = "candidates"
+
+    def model(self, plan: RecordPlan, learning: LearningOptions, *, verbose: int) -> Any:
+        """Make a `SetSelector`."""
+        from setlearn import SetSelector
+        from setlearn.cli.named_rules import rule_named
+
+        return SetSelector(
+            rule=rule_named(learning.rule), random_state=learning.seed, verbose=verbose
+        )
+
+    def default_notes(self) -> list[str]:
+        """Say what scores the candidates."""
+        return ["learner: gradient boosting on features of query and candidate (by default)"]

@@ -28,7 +28,7 @@ MOST_LABELS = 30
 LINES_OF_MEANS = 3
 """Lines at the end of a table of labels: an empty one, the macro and the micro mean."""
 MOST_UNSEEN = 10
-LONGEST_INPUT = 70
+LONGEST_TEXT = 70
 
 Sets = Sequence[frozenset[Hashable]]
 
@@ -95,8 +95,9 @@ def evaluate_sets(
     """
     labels = model.elements_
     unseen = set() if labels is None else set().union(*true) - set(labels)
+    sequences = model.task == "sequences"
     return Evaluation(
-        set_report(true, predicted, sequences=labels is None, tokens=model.element_split),
+        set_report(true, predicted, sequences=sequences, tokens=model.element_split),
         None if labels is None else label_report(true, predicted),
         size_table(true, predicted),
         [(*rows[sample.index], sample) for sample in worst_samples(true, predicted, n_worst)]
@@ -123,8 +124,13 @@ def short_input(model: RecordModel, row: Row) -> str:
     values = [str(row.record.get(name, "")) for name in names[:5]]
     if len(names) > 1:
         values = [f"{name}={value}" for name, value in zip(names, values, strict=False)]
-    text = ", ".join(values).replace("\n", " ")
-    return text if len(text) <= LONGEST_INPUT else text[: LONGEST_INPUT - 1] + "…"
+    return _cut_text(", ".join(values))
+
+
+def _cut_text(text: str) -> str:
+    """A text in one line, cut off if it is long."""
+    text = text.replace("\n", " ")
+    return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…"
 
 
 def _cut_table(labels: LabelReport) -> str:
@@ -139,6 +145,7 @@ def _cut_table(labels: LabelReport) -> str:
 
 def _worst_answer(place: str, text: str, sample: WorstSample) -> str:
     missed, wrong = (
-        ", ".join(map(str, plain(part))) or "–" for part in (sample.missed, sample.wrong)
+        ", ".join(_cut_text(str(element)) for element in plain(part)) or "–"
+        for part in (sample.missed, sample.wrong)
     )
     return f"  F1 {sample.f1:.2f}  {place}: {text}\n           missed {missed}; wrong {wrong}"

@@ -32,11 +32,12 @@ __all__ = [
 ]
 
 Kind: TypeAlias = Literal[
-    "number", "category", "text", "date", "vector", "bag", "tokens", "ignored"
+    "number", "category", "text", "date", "vector", "bag", "tokens", "ignored", "candidates"
 ]
 """How a column is read. A column of the kind "ignored" is not read."""
 
-KINDS: tuple[Kind, ...] = get_args(Kind)
+KINDS: tuple[Kind, ...] = tuple(kind for kind in get_args(Kind) if kind != "candidates")
+"""The kinds that users may give to columns; lists of candidates are named in another way."""
 
 MISSING_WORDS = {"na", "n/a", "nan", "null", "none", "-", "?"}
 """Words that other programs write for a missing number."""

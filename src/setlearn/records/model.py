@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,19 +19,17 @@ from setlearn.features.encoders import NumericEncoder
 from setlearn.features.feature_reader import FeatureReader
 from setlearn.files import Row
 from setlearn.nodes import Mask, Nodes
+from setlearn.records.candidate_reader import CandidateReader
 from setlearn.records.labels_in_texts import KnownLabelsReader
-from setlearn.records.readers import (
-    CandidateReader,
-    JoinedTextReader,
-    RecordReader,
-    TextReader,
-)
+from setlearn.records.readers import JoinedTextReader, TextReader
 from setlearn.records.target_guesses import USUAL_NAMES
 from setlearn.records.targets import USUAL_SEPARATOR, TargetReader
 from setlearn.rules import Rule
 from setlearn.savable import savable
 
-__all__ = ["RecordModel", "reading_x", "record_model_for"]
+__all__ = ["RecordModel", "RecordReader", "reading_x", "record_model_for"]
+
+RecordReader: TypeAlias = FeatureReader | TextReader | JoinedTextReader | CandidateReader
 
 USUAL_INPUT = "x"
 USUAL_CANDIDATE_INPUTS = ("query", "candidates")
@@ -373,7 +371,7 @@ def _record_model_of_candidates(
         )
     query, candidates = names
     kind: Kind = "tokens" if layout.tokens else "text"
-    reader = CandidateReader(Column(query, kind), Column(candidates, "tokens"))
+    reader = CandidateReader(TextReader(Column(query, kind)), Column(candidates, "candidates"))
     return RecordModel(reader, targets, model), [f"inputs: {query}, with {candidates}"]
 
 

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias, get_args
-
-from sklearn.base import clone
 
 from setlearn.errors import DataError, ParameterError
 from setlearn.estimators.base import Task
-from setlearn.estimators.label_space import LabelSpace
-from setlearn.estimators.leaked_targets import warn_of_leaked_columns
-from setlearn.estimators.rule_holder import RuleHolder
 from setlearn.features.cells import Kind
 from setlearn.features.column_guesses import AS_GIVEN, LIKE, guess_columns, sampled_rows
-from setlearn.features.columns import Column, as_rows, column_notes, read_columns
+from setlearn.features.columns import Column, column_notes, read_columns
 from setlearn.features.encoders import guess_text_features
-from setlearn.features.feature_reader import FeatureReader
 from setlearn.features.text_terms import TextFeatures
 from setlearn.files import Row
+from setlearn.records.candidate_plan import find_candidates, plan_candidates
 from setlearn.records.model import RecordModel
-from setlearn.records.readers import JoinedTextReader, RecordReader, TextReader, lacks_input
+from setlearn.records.readers import lacks_input, text_reader
+from setlearn.records.record_plan import RecordPlan, training_rows
 from setlearn.records.target_guesses import guess_targets
 from setlearn.records.targets import TargetReader
 from setlearn.token_guesses import TokenSplit, guess_tokens, split_remark
 
-__all__ = ["RecordPlan", "TokenSplit", "plan_records", "plan_to_continue"]
+__all__ = ["TokenSplit", "plan_records", "plan_to_continue"]
 
 Columns: TypeAlias = tuple[Column, ...]
 
@@ -37,110 +32,6 @@ FEATURE_REMARKS: dict[TextFeatures, str] = {
     "words": "by which words occur",
     "chars": "by TF-IDF of characters",
 }
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RecordPlan:
-    """How records will be read, before anything is learned.
-
-    Attributes
-    ----------
-    columns : tuple of Column
-        All columns but the target, also the ignored ones.
-    targets : TargetReader
-        How the sets are read.
-    text : dict
-        For labels: how each column of texts becomes features.
-    tokens : pair of {"char", "word", "text"}, or None
-        For sequences: how inputs and elements are split. Pass it to `SequenceSetGenerator`.
-    notes : tuple of str
-        What was decided, one line per decision.
-    reader : FeatureReader, TextReader or JoinedTextReader, optional
-        What reads the inputs, if it is known already.
-
-    Examples
-    --------
-    >>> plan = plan_records([{"x": 3.5, "y": ["a"]}, {"x": 1.5, "y": []}], task="labels")
-    >>> plan.task, [column.note for column in plan.inputs]
-    ('labels', ['x: number'])
-    """
-
-    columns: tuple[Column, ...]
-    targets: TargetReader
-    text: Mapping[str, TextFeatures]
-    tokens: tuple[TokenSplit, TokenSplit] | None
-    notes: tuple[str, ...]
-    reader: RecordReader | None = None
-
-    @property
-    def task(self) -> Task:
-        """What the elements are, "labels" or "sequences"."""
-        return self.targets.task
-
-    @property
-    def inputs(self) -> tuple[Column, ...]:
-        """The columns that are read."""
-        return read_columns(self.columns)
-
-    def fit(self, records: Any, model: RuleHolder) -> RecordModel:
-        """Fit a copy of a model on all or some of the records that the plan was made for.
-
-        Parameters
-        ----------
-        records : iterable of Row or dict, or DataFrame
-        model : SetClassifier or SequenceSetGenerator
-            The model, not yet fitted.
-
-        Returns
-        -------
-        RecordModel
-
-        Raises
-        ------
-        ParameterError
-            If the model is for another task.
-        """
-        if model.task != self.task:
-            raise ParameterError(
-                f"the elements are {self.task}, but a {type(model).__name__} predicts "
-                f"{model.task}; pass a model for {self.task}, or plan for the other task"
-            )
-        rows = _training_rows(records)
-        reader = self._reader(rows)
-        sets = [self.targets.read(row) for row in rows]
-        if self.task == "labels":  # elements that are sequences may well be copies of inputs
-            columns = {c.name: [cell.value for cell in c.cells(rows)] for c in self.inputs}
-            warn_of_leaked_columns(columns, *LabelSpace.read(sets))
-        # A model whose training is continued needs what it has learned.
-        fresh: Any = copy(model) if getattr(model, "warm_start", False) else clone(model)
-        fitted = fresh.reading(reader).fit(reader.read(rows), sets)
-        return RecordModel(reader, self.targets, fitted)
-
-    def problem_with(self, row: Row) -> str | None:
-        """Say what cannot be read in a row, its set or an input; None if all can be read."""
-        try:
-            self.targets.read(row)
-            for column in self.inputs:
-                [cell] = column.cells([row])
-                cell.check(column.kind)
-            if self._reads_texts:
-                _text_reader(self.inputs).read([row])
-        except DataError as error:
-            return str(error)
-        return None
-
-    def _reader(self, rows: Sequence[Row]) -> RecordReader:
-        if self.reader is not None:
-            return self.reader
-        if self._reads_texts:
-            return _text_reader(self.inputs)
-        return FeatureReader.fit(rows, self.inputs, self.text)
-
-    @property
-    def _reads_texts(self) -> bool:
-        """Whether inputs are texts or tokens for a model of sequences."""
-        # Only plans for sequences have tokens.
-        return self.tokens is not None and self.inputs[0].kind in ("text", "tokens")
 
 
 def plan_records(
@@ -154,6 +45,7 @@ def plan_records(
     task: Task | None = None,
     text: TextFeatures | None = None,
     tokens: TokenSplit | tuple[TokenSplit, TokenSplit] | None = None,
+    candidates: str | None = None,
 ) -> RecordPlan:
     """Decide how to read records; only what is not given is guessed.
 
@@ -168,6 +60,9 @@ def plan_records(
         How texts become features, if elements are labels.
     tokens : {"char", "word", "text"} or a pair of them, optional
         How texts are split, if elements are sequences; a pair is for inputs and elements.
+    candidates : str, optional
+        The column with lists of candidates that sets are chosen from. By default, if ``task``
+        leaves it open, a column whose lists hold all elements of the sets.
 
     Returns
     -------
@@ -193,7 +88,19 @@ def plan_records(
     elements: by characters
     word: text (by characters)
     """
-    rows = _training_rows(records)
+    rows = training_rows(records)
+    if candidates is None and task in (None, "candidates"):
+        candidates = find_candidates(rows, target)
+    if candidates is None and task == "candidates":
+        raise DataError(
+            "no column has lists that hold all elements of the sets; name the column of candidates",
+            advice={"candidates": None},
+        )
+    if candidates is not None:
+        _check_for_candidates(candidates, task, text=text, tokens=tokens)
+        return plan_candidates(
+            rows, candidates, target=target, inputs=inputs, kinds=kinds, separator=separator
+        )
     targets, notes = guess_targets(rows, target, separator=separator, task=task)
     columns = guess_columns(
         rows,
@@ -228,6 +135,23 @@ def plan_to_continue(model: RecordModel, notes: Sequence[str] = ()) -> RecordPla
     RecordPlan
     """
     return RecordPlan(model.reader.columns, model.targets, {}, None, tuple(notes), model.reader)
+
+
+def _check_for_candidates(candidates: str, task: Task | None, **splits: Any) -> None:
+    """Raise if a parameter is for other tasks."""
+    if task not in (None, "candidates"):
+        raise ParameterError(
+            f"the column {candidates!r} holds candidates to choose from, but the task is {task!r}; "
+            "leave one of them out",
+            advice={"task": "candidates"},
+        )
+    for name, value in splits.items():
+        if value is not None:
+            raise ParameterError(
+                f"{name} is for labels or sequences, but sets are chosen from {candidates!r}, got "
+                f"{value!r}; leave it out, or choose another task",
+                advice={"task": None},
+            )
 
 
 class TextPlan(NamedTuple):
@@ -293,7 +217,7 @@ def _plan_for_sequences(
     sets = [targets.read(row) for row in sampled]
     texts: list[Any] = [None] * len(sampled)
     if text_columns:
-        reader = _text_reader(text_columns)
+        reader = text_reader(text_columns)
         texts = [
             None if lacks_input(text_columns, row) else reader.read([row])[0].strip()
             for row in sampled
@@ -351,10 +275,6 @@ def _is_spelled(column: Column, rows: Sequence[Row]) -> bool:
     )
 
 
-def _text_reader(columns: Sequence[Column]) -> TextReader | JoinedTextReader:
-    return TextReader(columns[0]) if len(columns) == 1 else JoinedTextReader(tuple(columns))
-
-
 def _with_remarks(columns: Columns, remarks: Mapping[str, str]) -> Columns:
     """Columns with these remarks, behind a doubt about how they are spelled if there is one."""
     return tuple(
@@ -363,10 +283,3 @@ def _with_remarks(columns: Columns, remarks: Mapping[str, str]) -> Columns:
         else c
         for c in columns
     )
-
-
-def _training_rows(records: Any) -> list[Row]:
-    rows = as_rows(records)
-    if not rows:
-        raise DataError("there are 0 records to learn from; pass at least one")
-    return rows

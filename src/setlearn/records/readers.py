@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 from setlearn.errors import DataError
-from setlearn.features import Column, FeatureReader
-from setlearn.features.cells import Cell, as_list
+from setlearn.features import Column
 from setlearn.files import Row
 from setlearn.savable import savable
 
-__all__ = ["CandidateReader", "JoinedTextReader", "RecordReader", "TextReader", "lacks_input"]
+__all__ = ["JoinedTextReader", "TextReader", "lacks_input", "text_reader"]
 
 
 @savable()
@@ -64,38 +63,9 @@ class JoinedTextReader:
         return list(map(" ".join, zip(*texts, strict=True)))
 
 
-@savable()
-@dataclass(frozen=True, slots=True, eq=False)
-class CandidateReader:
-    """Reads each record as a query with its list of candidates, the inputs of a `SetSelector`.
-
-    Examples
-    --------
-    >>> reader = CandidateReader(Column("query", "text"), Column("candidates", "tokens"))
-    >>> reader.read([Row("", {"query": "sea", "candidates": ["sun", ["wave", "foam"]]})])
-    [('sea', ['sun', ('wave', 'foam')])]
-    """
-
-    query: Column
-    candidates: Column
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """The columns that are read."""
-        return self.query, self.candidates
-
-    def read(self, rows: Sequence[Row]) -> list[tuple[Any, list[Any]]]:
-        """Return the query and the candidates of each row; without candidates, an empty list."""
-        queries = TextReader(self.query).read(rows)
-        lists = [_candidates(cell) for cell in self.candidates.cells(rows)]
-        return list(zip(queries, lists, strict=True))
-
-
-def _candidates(cell: Cell) -> list[Any]:
-    values = [] if cell.missing else as_list(cell.value)
-    if values is None:
-        raise cell.error("is not a list of candidates")
-    return [tuple(value) if isinstance(value, list) else value for value in values]
+def text_reader(columns: Sequence[Column]) -> TextReader | JoinedTextReader:
+    """Make the reader for one or several columns of texts, or for one of lists of tokens."""
+    return TextReader(columns[0]) if len(columns) == 1 else JoinedTextReader(tuple(columns))
 
 
 def lacks_input(columns: Sequence[Column], row: Row) -> bool:
@@ -125,6 +95,3 @@ def _check_inputs(columns: Sequence[Column], rows: Sequence[Row]) -> None:
                 advice={"skip_bad": True},
                 without_values=problem,
             )
-
-
-RecordReader: TypeAlias = FeatureReader | TextReader | JoinedTextReader | CandidateReader

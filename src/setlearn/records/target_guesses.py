@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from typing import get_args
 
 from setlearn.errors import DataError, ParameterError
 from setlearn.estimators.base import Task
@@ -16,7 +17,7 @@ from setlearn.records.targets import USUAL_SEPARATOR, TargetReader, as_flag, is_
 from setlearn.set_reading import SEPARATORS
 from setlearn.written_lists import written_list
 
-__all__ = ["USUAL_NAMES", "guess_targets"]
+__all__ = ["USUAL_NAMES", "guess_separator", "guess_targets", "target_columns"]
 
 USUAL_NAMES = ("labels", "tags", "y", "Y", "targets", "classes", "chosen")
 """Names of columns that are taken to hold the sets."""
@@ -52,7 +53,7 @@ def guess_targets(
         label, and so is a single column that a pattern matches and that holds only yes and no.
     separator : str, optional
         What separates the elements of a text; "" keeps texts whole. None guesses.
-    task : {"labels", "sequences"}, optional
+    task : {"labels", "sequences", "candidates"}, optional
         What elements are. None guesses: labels occur in many rows, sequences rarely do.
 
     Returns
@@ -75,9 +76,9 @@ def guess_targets(
     >>> notes
     ['target: tags (by its name)', 'tags: labels, separated by ";" (2 different)']
     """
-    if task not in (None, "labels", "sequences"):
-        raise ParameterError(f'task must be "labels" or "sequences", got {task!r}')
-    columns, notes = _target_columns(rows, target)
+    if task not in (None, *get_args(Task)):
+        raise ParameterError(f"task must be one of {', '.join(get_args(Task))}, got {task!r}")
+    columns, notes = target_columns(rows, target)
     if len(columns) > 1 or _is_flag_of_pattern(rows, columns[0], target):
         reader = TargetReader(columns, USUAL_SEPARATOR, task or "labels", columns)
         reader.check_flags()
@@ -87,7 +88,7 @@ def guess_targets(
         if n_empty:
             notes.append(f"{n_empty} empty cell(s) in these columns: taken for 0 (absent)")
         return reader, notes
-    chosen = _guess_separator(rows, columns[0]) if separator is None else separator or None
+    chosen = guess_separator(rows, columns[0]) if separator is None else separator or None
     reader = TargetReader(columns, chosen, task or "labels")  # labels may be anything
     counts = _count_elements(rows, reader)
     reason = ""
@@ -104,9 +105,27 @@ def guess_targets(
     return reader, notes
 
 
-def _target_columns(
+def target_columns(
     rows: Sequence[Row], target: str | Sequence[str] | None
 ) -> tuple[tuple[str, ...], list[str]]:
+    """Find the columns that hold the sets.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+    target : name, pattern, list of these, or None
+
+    Returns
+    -------
+    columns : tuple of str
+    notes : list of str
+        What was guessed, for users.
+
+    Raises
+    ------
+    DataError
+        If it is not clear which column is meant.
+    """
     columns = list(count_columns(rows))
     if target:
         return tuple(matching_columns([target] if isinstance(target, str) else target, columns)), []
@@ -141,8 +160,19 @@ def _texts(rows: Sequence[Row], name: str) -> list[str]:
     ]
 
 
-def _guess_separator(rows: Sequence[Row], name: str) -> str | None:
-    """Find the separator in use; None if each text is one element."""
+def guess_separator(rows: Sequence[Row], name: str) -> str | None:
+    """Find the separator in use; None if each text is one element.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+    name : str
+        The column.
+
+    Returns
+    -------
+    str or None
+    """
     texts = _texts(rows, name)
     if not texts:  # only lists, which other files may write as texts
         return USUAL_SEPARATOR

@@ -38,7 +38,7 @@ class TargetReader:
         The column that holds the set; or several columns, one per label, that hold flags.
     separator : str or None
         What separates the elements of a text; None if a text is one element.
-    task : {"labels", "sequences"}
+    task : {"labels", "sequences", "candidates"}
     labels : tuple of labels
         With one column per label: the label of each column. If empty, a single column holds the
         set, and several columns are named after their labels.
@@ -114,8 +114,12 @@ class TargetReader:
         >>> sorted(reader.elements('["one; two", "three"]', "known"))
         ['one; two', 'three']
         """
+        return frozenset(self.listed(value, where))
+
+    def listed(self, value: Any, where: str) -> list[Hashable]:
+        """As `elements`, in the order in which they are written."""
         if is_left_out(value):
-            return frozenset()
+            return []
         if isinstance(value, str):
             written = written_list(value, where)
             parts: list[Any] | None = self.split(value) if written is None else written
@@ -127,7 +131,7 @@ class TargetReader:
             raise DataError(
                 f"{where} is {short_repr(value)}, which is not a set; write a list of elements"
             )
-        return frozenset(self._element(part, where) for part in parts)
+        return [self._element(part, where) for part in parts]
 
     def for_other_columns(
         self,
@@ -206,10 +210,10 @@ class TargetReader:
         return TargetReader(columns, between, self.task)
 
     def check_flags(self) -> None:
-        """Raise if elements are sequences, which columns of flags cannot hold."""
-        if self.task == "sequences":
+        """Raise if elements are no labels: columns of flags cannot hold others."""
+        if self.task != "labels":
             raise ParameterError(
-                f"one column per label cannot hold sequences, got {join_names(self.columns)}; "
+                f"one column per label cannot hold {self.task}, got {join_names(self.columns)}; "
                 "name the column that holds the sets",
                 advice={"target": None},
             )

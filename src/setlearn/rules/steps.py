@@ -13,7 +13,7 @@ from setlearn.nodes import BoolArray, FloatArray
 
 __all__ = ["LabelTrace", "Pick", "Steps", "best_first", "short_name"]
 
-SHOWN_LABELS, LONGEST_NAME = 20, 60
+SHOWN_LABELS, LONGEST_NAME, LONGEST_MEMORY = 20, 60, 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,7 +161,7 @@ class LabelTrace:
                     else "not new"
                     if pick.winner in pick.memory
                     else "not kept",
-                    "{" + ", ".join(self._name(k) for k in pick.memory) + "}",
+                    self._memory(pick),
                 ]
             )
         return rows
@@ -180,6 +180,11 @@ class LabelTrace:
             ]
             rows.append([self._name(label), *cells])
         return rows
+
+    def _memory(self, pick: Pick) -> str:
+        """The memory after a step; where its elements are long, only how many there are."""
+        text = "{" + ", ".join(self._name(k) for k in pick.memory) + "}"
+        return text if len(text) <= LONGEST_MEMORY else f"{len(pick.memory)} {self.kind}s"
 
     def _name(self, choice: int) -> str:
         return short_name(self.labels[choice])
@@ -225,4 +230,6 @@ def _figure(value: float) -> str:
 def _plain(label: Hashable) -> Any:
     if isinstance(label, float) and not isfinite(label):
         return str(label)  # JSON has no infinity
+    if isinstance(label, tuple):
+        return [_plain(token) for token in label]
     return label if label is None or isinstance(label, str | int | float | bool) else str(label)
