@@ -106,6 +106,7 @@ def bibtex() -> Data:
     Y = data.Y.toarray().astype(int)
     with np.load(DATA_FOLDER / "bibtex.npz") as stored:
         is_test = stored["is_test"]
+    data.X.indices, data.X.indptr = (a.astype(np.int32) for a in (data.X.indices, data.X.indptr))
     return data.X[~is_test], Y[~is_test], data.X[is_test], Y[is_test]
 
 

@@ -117,7 +117,22 @@ class TargetReader:
         return frozenset(self.listed(value, where))
 
     def listed(self, value: Any, where: str) -> list[Hashable]:
-        """As `elements`, in the order in which they are written."""
+        """As `elements`, in the order in which they are written.
+
+        Parameters
+        ----------
+        value : anything
+        where : str
+
+        Returns
+        -------
+        list
+
+        Raises
+        ------
+        DataError
+            If the value is not a set, or has elements that cannot be in one.
+        """
         if is_left_out(value):
             return []
         if isinstance(value, str):
