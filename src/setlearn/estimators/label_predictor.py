@@ -12,7 +12,6 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import _num_samples
 
-from setlearn.errors import ParameterError
 from setlearn.estimators.argument_checks import (
     check_both,
     check_same_length,
@@ -157,13 +156,7 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
     def choice_points(self, X: Any = None, y: Any = None) -> tuple[Nodes, Mask]:
         self._check_fitted()
         if X is None and y is None:
-            kept: tuple[Nodes, Mask] | None = getattr(self, "rule_samples_", None)
-            if kept is None:
-                raise ParameterError(
-                    "this classifier has kept no held-out scores to fit a rule on (it was loaded, "
-                    "or was fitted with a rule that needs none, or they were too many); pass X "
-                    "and y with samples that the learner has not seen"
-                )
+            kept: tuple[Nodes, Mask] = self._kept_samples()
             return kept
         check_both(X, y)
         nodes = self._score(X, with_examples=True)

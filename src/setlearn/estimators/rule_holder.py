@@ -61,6 +61,17 @@ class RuleHolder(SetPredictor):
         """What to fit a rule on: by default the choice points."""
         return self.choice_points(X, y)
 
+    def _kept_samples(self) -> Any:
+        """What ``fit`` has kept to fit other rules on."""
+        kept = getattr(self, "rule_samples_", None)
+        if kept is None:
+            raise ParameterError(
+                f"this {type(self).__name__} has kept no held-out scores to fit a rule on (it was "
+                "loaded, or was fitted with a rule that needs none, or they were too many); pass X "
+                "and y with samples that the learner has not seen"
+            )
+        return kept
+
     def _seeded(self, rule: Rule) -> Rule:
         """A rule whose seeds follow from ``random_state`` alone.
 
