@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 import setlearn
-from setlearn import SequenceSetGenerator, SetClassifier
+from setlearn import SequenceSetGenerator, SetClassifier, SetSelector
 from setlearn.networks import Training, Transformer
 from setlearn.records import plan_records
 from setlearn.rules import Margin, Threshold
@@ -59,4 +59,33 @@ def save_pictures(path):
     setlearn.save(model, path, about={"examples": [empty], "image": {"height": 4, "width": 8}})
 
 
-SAVERS = {"dishes": save_dishes, "words": save_words, "pictures": save_pictures}
+def save_claims(path):
+    """Candidates that come with the input, some of them long."""
+    rng = random.Random(0)
+    topics = ["sea", "sky", "city", "night", "wood"]
+    claims = {
+        topic: f"what is known about the {topic} " + "and so on " * 12 + "and on"
+        for topic in topics
+    }
+    records = []
+    for _ in range(120):
+        asked, listed = rng.sample(topics, rng.randint(1, 3)), rng.sample(topics, 4)
+        records.append(
+            {
+                "query": " ".join(asked),
+                "candidates": [claims[topic] for topic in listed],
+                "chosen": [claims[topic] for topic in listed if topic in asked],
+            }
+        )
+    plan = plan_records(records, target="chosen")
+    model = plan.fit(records, SetSelector(rule=Margin(), cv=2, random_state=0, verbose=False))
+    example = {"query": "sea sky", "candidates": ["a claim about the sea", claims["sky"], "no"]}
+    setlearn.save(model, path, about={"examples": [example]})
+
+
+SAVERS = {
+    "dishes": save_dishes,
+    "words": save_words,
+    "pictures": save_pictures,
+    "claims": save_claims,
+}

@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 import setlearn
-from setlearn import SequenceSetGenerator, SetClassifier
+from setlearn import SequenceSetGenerator, SetClassifier, SetSelector
 from setlearn.networks import Training
 from setlearn.records import plan_records
 from setlearn.rules import Margin
-from tests.cli.files import tagged_texts, word_forms
+from tests.cli.files import orders, tagged_texts, word_forms
 
 ABOUT = {"examples": ["a wave at night"], "figures": {"mean F1": 0.9}}
 
@@ -58,7 +58,18 @@ def words(n_rows, seed=0):
     return [row["word"] for row in word_forms(n_rows, seed)]
 
 
-INPUTS = {"tags": texts, "texts": texts, "vectors": vectors, "forms": words, "spelling": words}
+def asked_orders(n_rows, seed=0):
+    return [{"ask": row["ask"], "listed": row["listed"]} for row in orders(n_rows, seed)]
+
+
+INPUTS = {
+    "tags": texts,
+    "texts": texts,
+    "vectors": vectors,
+    "forms": words,
+    "spelling": words,
+    "orders": asked_orders,
+}
 """By the name of a model, what makes inputs for it."""
 
 
@@ -97,10 +108,18 @@ def save_spelling(path):
     setlearn.save(model.fit(words(16), [row["forms"] for row in word_forms(16)]), path)
 
 
+def save_orders(path):
+    """Records with a query and candidates, the default model."""
+    plan = plan_records(orders(100), target="chosen")
+    model = SetSelector(cv=2, random_state=0, verbose=False)
+    setlearn.save(plan.fit(orders(100), model), path)
+
+
 SAVERS = {
     "tags": save_tags,
     "texts": save_texts,
     "vectors": save_vectors,
     "forms": save_forms,
     "spelling": save_spelling,
+    "orders": save_orders,
 }

@@ -69,6 +69,15 @@ def requests_of(model, name):
         yield path, body
 
 
+def test_no_candidates_no_elements(live):
+    with live.client() as client:
+        body = {"model": "orders", "inputs": [{"ask": "please tram", "listed": []}]}
+        answer = client.post("/v1/predict", json=body).raise_for_status().json()
+        assert answer["predictions"] == [[]]
+        trace = client.post("/v1/trace", json=body).raise_for_status().json()["traces"][0]
+        assert (trace["kind"], trace["labels"], trace["result"]) == ("candidate", [], [])
+
+
 @pytest.mark.parametrize("name", INPUTS)
 def test_together_the_same_as_alone(live, library, name):
     requests = list(requests_of(library[name], name))
@@ -193,7 +202,7 @@ class TestModels:
         assert description["rule"] == repr(model.rule_)
         assert description["card"].startswith("# A setlearn model")
         assert description["classes"] == plain(model.elements_)
-        assert (description["classes"] is None) == (model.task == "sequences")
+        assert (description["classes"] is None) == (model.task != "labels")
         lam = getattr(model.rule_, "lam_", None)
         assert description["lam"] == plain(lam)
         assert description["lam_space"] == getattr(model.rule_, "space", None)

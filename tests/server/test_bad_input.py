@@ -194,6 +194,29 @@ class TestNotForTheModel:
         if code == "bad_input":
             assert "known elements must be ones that the model knows" in message
 
+    @pytest.mark.parametrize(
+        ("record", "problem"),
+        [
+            ({"ask": CANARY}, "there is no column 'listed'"),
+            ({"listed": [CANARY]}, "there is no column 'ask'"),
+            ({"ask": CANARY, "listed": {CANARY: 1}}, "column 'listed' is not a list of candidates"),
+            ({"ask": [[CANARY]], "listed": [CANARY]}, "column 'ask' holds"),
+            ({"ask": CANARY, "listed": [[CANARY]]}, "an input or a known element does not fit"),
+        ],
+    )
+    def test_candidates(self, client, record, problem):
+        for path in PATHS:
+            body = _asked(path, "orders") | {"inputs": [record]}
+            message = refused(client.post(f"/v1/{path}", json=body), 422, "bad_input")
+            assert problem in message
+            assert "ask (text), listed (candidates)" in message
+
+    def test_known_elements_that_are_no_candidates(self, client):
+        record = {"ask": "please tram", "listed": ["tram", "moon"]}
+        body = {"model": "orders", "inputs": [record], "known": [[CANARY]]}
+        message = refused(client.post("/v1/complete", json=body), 422, "bad_input")
+        assert "or candidates of their input" in message
+
     def test_as_many_known_sets_as_inputs(self, client):
         for known in ([], [["sea"], []]):
             response = client.post("/v1/complete", json={"inputs": ["a"], "known": known})

@@ -125,7 +125,14 @@ def at_once_trace(figures):
         )
     reason = "grill at 0.25 does not exceed the cut 0.5"
     result = ["fish", "rice"]
-    return {"labels": labels, "known": [], "steps": steps, "result": result, "reason": reason}
+    return {
+        "kind": "label",
+        "labels": labels,
+        "known": [],
+        "steps": steps,
+        "result": result,
+        "reason": reason,
+    }
 
 
 class TestRulesThatDecideAtOnce:
@@ -217,6 +224,42 @@ class TestPictures:
         n_shown = page.locator(".bars li").count()
         assert 20 <= n_shown < N_POINTS
         expect(page.locator("#drawing")).to_contain_text(f"and {N_POINTS - n_shown} more labels")
+
+
+class TestCandidates:
+    @pytest.fixture
+    def page(self, new_page, playground_server):
+        return new_page(f"{playground_server}#model=claims")
+
+    def test_a_line_is_a_candidate(self, page):
+        field = page.get_by_label("candidates")
+        assert field.input_value().splitlines()[::2] == ["a claim about the sea", "no"]
+        field.fill("a note on the wood\n\n  and on the sky  ")
+        page.get_by_label("query").fill("wood")
+        page.get_by_role("button", name="Predict the set").click()
+        expect(page.locator(".bars .label")).to_have_count(2)
+        expect(memory(page)).to_have_text(["a note on the wood"])
+        expect(page.locator(".legend")).to_contain_text("penalty, for candidates in Z")
+        field.fill('["a note\\non the wood", "two"]')
+        page.get_by_role("button", name="Predict the set").click()
+        expect(page.locator(".bars")).to_contain_text("two")
+        expect(page.locator(".bars .label")).to_have_count(2)
+        field.fill('["one')
+        page.get_by_role("button", name="Predict the set").click()
+        expect(page.get_by_role("alert")).to_contain_text("a list must be written as")
+
+    def test_long_candidates_are_cut_off(self, page):
+        long = page.locator(".bars").get_by_role("button", name="about the sky")
+        expect(long).to_contain_text("…")
+        assert len(long.inner_text()) <= 80
+        assert "and so on and on\n(click" in long.get_attribute("title")
+        long.click()
+        expect(page.locator(".bars [aria-pressed=true]")).to_contain_text("about the sky")
+
+    def test_no_candidates_no_elements(self, page):
+        page.get_by_label("candidates").fill("")
+        page.get_by_role("button", name="Predict the set").click()
+        expect(page.locator("#memory")).to_contain_text("∅")
 
 
 class TestKeys:
@@ -322,7 +365,7 @@ class TestToken:
 
 
 class TestPhone:
-    @pytest.mark.parametrize("model", ["dishes", "words", "pictures"])
+    @pytest.mark.parametrize("model", ["dishes", "words", "pictures", "claims"])
     def test_nothing_sticks_out(self, new_page, playground_server, model):
         page = new_page(f"{playground_server}#model={model}", viewport=PHONE)
         expect(sentence(page)).to_contain_text("stop")

@@ -51,10 +51,13 @@ class CandidateReader:
         """Return the query and the candidates of each row; without candidates, an empty list."""
         queries = self.query.read(rows)
         written = TargetReader((self.candidates.name,), self.separator, "candidates")
-        lists = [
-            written.listed(cell.value, f"{cell.place}: {cell.column!r}")
-            for cell in self.candidates.cells(rows)
-        ]
+        lists = []
+        for cell in self.candidates.cells(rows):
+            try:
+                lists.append(written.listed(cell.value, f"{cell.place}: {cell.column!r}"))
+            except DataError as error:
+                error.without_values = f"column {cell.column!r} is not a list of candidates"
+                raise
         return list(zip(queries, lists, strict=True))
 
     def check_chosen(self, row: Row, chosen: frozenset[Hashable]) -> None:

@@ -119,6 +119,7 @@ class LabelTrace:
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and strings, ready for ``json.dumps``."""
         return {
+            "kind": self.kind,
             "labels": [_plain(label) for label in self.labels],
             "known": [_plain(label) for label in self.labels if label in self.known],
             "steps": [

@@ -26,7 +26,7 @@ from setlearn.server.settings import Settings
 __all__ = ["make_routers"]
 
 Element: TypeAlias = str | int | float | bool | list[Any]
-"""A label, or a sequence: a string, or a list of its tokens."""
+"""A label, a candidate, or a sequence: a string, or a list of its tokens."""
 
 Input: TypeAlias = str | list[Any] | dict[str, Any]
 """A text, a vector or list of tokens, or a record with the model's columns."""
@@ -49,7 +49,7 @@ Truncated: TypeAlias = Annotated[
         description=(
             "For each input, whether a limit of the model (`max_length`, `max_size` or "
             "`max_nodes`) cut its answer off, so that elements may be missing. Always false for "
-            "labels, which have no such limits."
+            "labels and candidates, which have no such limits."
         ),
         examples=[[False]],
     ),
@@ -156,13 +156,14 @@ class RankAnswer(BaseModel):
 class TraceAnswer(BaseModel):
     """How the set of each input was built.
 
-    For labels: ``labels``, ``known``, ``steps``, ``result`` and ``reason`` (why it stopped). A
-    step has the ``scores`` of all labels, the ``winner``, whether it was ``kept``, and the
-    ``memory`` after it. With a margin, ``penalties`` are what was subtracted from the scores.
-    Other rules decide at once: ``penalties`` is null, and ``figures`` has the numbers that the
-    rule looks at. For sequences: ``branches``, a tree of ``choice``, ``probability``, ``status``,
-    ``reason``, ``end``, ``below`` and ``more`` (how many less probable choices were rejected below
-    it and are not listed); ``more`` for the root; ``result`` and ``truncated``.
+    For labels and candidates: ``kind`` ("label" or "candidate"), ``labels`` (or the candidates of
+    the input), ``known``, ``steps``, ``result`` and ``reason`` (why it stopped). A step has the
+    ``scores`` of all labels, the ``winner``, whether it was ``kept``, and the ``memory`` after it.
+    With a margin, ``penalties`` are what was subtracted from the scores. Other rules decide at
+    once: ``penalties`` is null, and ``figures`` has the numbers that the rule looks at. For
+    sequences: ``branches``, a tree of ``choice``, ``probability``, ``status``, ``reason``, ``end``,
+    ``below`` and ``more`` (how many less probable choices were rejected below it and are not
+    listed); ``more`` for the root; ``result`` and ``truncated``.
     """
 
     model: str
@@ -183,7 +184,9 @@ class ModelAnswer(BaseModel):
         str | None,
         Field(description='The scale of λ: "probability" or "log"; null if there is no λ.'),
     ]
-    classes: Annotated[list[Element] | None, Field(description="The labels; null for sequences.")]
+    classes: Annotated[
+        list[Element] | None, Field(description="The labels; null for sequences and candidates.")
+    ]
     reads: Annotated[
         list[dict[str, str]], Field(description="The columns of a record: `name` and `kind`.")
     ]

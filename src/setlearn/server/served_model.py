@@ -234,8 +234,8 @@ class ServedModel:
         advice = f"the model reads {columns}: send one record or one value per input"
         if ask.known is not None:
             advice += (
-                "; known elements must be ones that the model knows, with one list per input "
-                "(GET /v1/model lists its labels)"
+                "; known elements must be ones that the model knows (GET /v1/model lists its "
+                "labels) or candidates of their input, with one list per input"
             )
         problem = self._problem(ask) or "an input or a known element does not fit the model"
         return f"{problem}; {advice}"

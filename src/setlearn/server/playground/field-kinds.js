@@ -10,6 +10,10 @@ export const KINDS = {
     rows: 4, hint: "numbers, separated by spaces or commas", read: readVector, write: writeVector,
   },
   bag: { rows: 3, hint: 'weights, as {"name": 1.5, …}', read: readBag, write: JSON.stringify },
+  candidates: {
+    rows: 8, hint: "one candidate per line, or a JSON list", read: readCandidates,
+    write: writeCandidates,
+  },
   "text or tokens": { rows: 3, read: readTextOrTokens, write: writeTextOrTokens },
 };
 
@@ -52,6 +56,17 @@ function readBag(text) {
     // reported below
   }
   throw new FieldProblem('weights must be written as {"name": 1.5, "other": 2}');
+}
+
+function readCandidates(text) {
+  if (text.trim().startsWith("[")) return readList(text);
+  return text.split("\n").map((line) => line.trim()).filter(Boolean);
+}
+
+function writeCandidates(candidates) {
+  const isLine = (each) => typeof each === "string" && each.trim() === each && /^[^\n]+$/.test(each);
+  const areLines = candidates.every(isLine) && !candidates[0]?.startsWith("[");
+  return areLines ? candidates.join("\n") : JSON.stringify(candidates);
 }
 
 // A text that merely begins with a bracket is a text.

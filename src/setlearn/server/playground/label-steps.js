@@ -1,6 +1,6 @@
 // How a set of labels was built: one bar per label, with what the rule looked at.
 
-import { make, number, written } from "./dom.js";
+import { make, number, short, written } from "./dom.js";
 import { isIn, knownButton, same } from "./set-view.js";
 
 const BEST_SHOWN = 20;
@@ -16,7 +16,7 @@ export function labelSteps(trace, { toggle }) {
   const element = make("div", {}, list, legend(trace));
   const nHidden = labels.length - shown.length;
   if (nHidden) {
-    const text = `… and ${nHidden} more labels with lower scores`;
+    const text = `… and ${nHidden} more ${trace.kind}s with lower scores`;
     element.append(make("p", { className: "hint" }, text));
   }
   if (!steps.length) list.remove();
@@ -29,6 +29,7 @@ export function labelSteps(trace, { toggle }) {
     describe: (step) => sentence(trace, step),
     figures: (step) => (step > 0 && !isSequential(trace) ? figuresText(steps[step - 1].figures) : ""),
     show(step) {
+      if (!steps.length) return; // all scores are below the floor, or there is nothing to score
       const pick = steps[Math.max(0, step - 1)];
       const after = memoryAt(trace, step);
       const mark = markedScore(trace, step);
@@ -145,8 +146,8 @@ function legend(trace) {
   if (isSequential(trace)) {
     return make("p", { className: "legend hint" },
       swatch("left"), "score  ",
-      swatch("charged"), "penalty, for labels in Z  ",
-      swatch("to-exceed"), "score that a new label must exceed");
+      swatch("charged"), `penalty, for ${trace.kind}s in Z  `,
+      swatch("to-exceed"), `score that a new ${trace.kind} must exceed`);
   }
   if (!trace.steps.length) return "";
   const parts = [swatch("left"), "score  "];
@@ -154,8 +155,8 @@ function legend(trace) {
   if (cut !== undefined) parts.push(swatch("to-exceed"), `cut ${number(cut)}`);
   return make("div", { className: "legend" }, make("p", { className: "hint" }, ...parts),
     make("p", { className: "hint" },
-      "This rule decides about all labels at once. The steps list the labels that it keeps, best " +
-      "first, then the best label that it does not keep."));
+      `This rule decides about all ${trace.kind}s at once. The steps list those that it keeps, best ` +
+      "first, then the best one that it does not keep."));
 }
 
 function sentence({ steps, known }, step) {
@@ -167,5 +168,5 @@ function sentence({ steps, known }, step) {
   const repeats = isIn(memory, winner);
   const what = kept ? "is kept" : repeats ? "is picked again" : "is not kept";
   const ends = step === steps.length ? "; stop" : "";
-  return `step ${step}: ${String(winner)} ${what}${ends}; ${written(memory)}`;
+  return `step ${step}: ${short(winner)} ${what}${ends}; ${written(memory)}`;
 }

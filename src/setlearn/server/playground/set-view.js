@@ -1,15 +1,16 @@
 // A set on the page: its elements are buttons that mark them as known.
 
-import { make } from "./dom.js";
+import { make, short } from "./dom.js";
 
 export const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 export const isIn = (elements, element) => elements.some((other) => same(element, other));
 
 export function knownButton(element, known, toggle) {
   const pressed = isIn(known, element);
-  const button = make("button", { type: "button", className: "element" }, String(element));
+  const button = make("button", { type: "button", className: "element" }, short(element));
   button.ariaPressed = String(pressed);
-  button.title = pressed ? "known; click to undo" : "click to mark as known";
+  const advice = pressed ? "known; click to undo" : "click to mark as known";
+  button.title = short(element) === String(element) ? advice : `${element}\n(${advice})`;
   button.addEventListener("click", () => toggle(element));
   return button;
 }
