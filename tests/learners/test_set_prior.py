@@ -22,6 +22,12 @@ def relative(weights):
     return weights / weights.max(axis=1, keepdims=True)
 
 
+def fitted(Y, weight, frequencies):
+    prior = SetPrior()
+    prior.fit_held_out(Y, weight, frequencies, np.arange(0), np.empty((0, Y.shape[1])))
+    return prior
+
+
 def literal_weight(wanted, sets, counts):
     same = (sets == wanted).all(axis=1)
     odds = np.exp(logit(FREQUENCIES[wanted]).sum())
@@ -29,7 +35,7 @@ def literal_weight(wanted, sets, counts):
 
 
 def test_weights_are_counts_without_a_part_of_the_labels_frequencies():
-    examples = SetPrior().fit(Y, ONES, FREQUENCIES).examples(EVEN[:1])
+    examples = fitted(Y, ONES, FREQUENCIES).examples(EVEN[:1])
     sets = examples.sets.toarray()
     expected = np.array([literal_weight(wanted, Y, np.ones(len(Y))) for wanted in sets])
     assert len(sets) == 3
@@ -49,7 +55,7 @@ def test_rows_that_are_held_out_do_not_count_themselves():
 
 def test_rows_count_by_their_weight_and_not_if_entries_are_unknown():
     weight = np.array([[1, 1, 1], [1, 0, 1], [2, 2, 2], [1, 1, 1], [1, 1, 1], [0, 0, 0]], float)
-    examples = SetPrior().fit(Y, weight, FREQUENCIES).examples(EVEN[:1])
+    examples = fitted(Y, weight, FREQUENCIES).examples(EVEN[:1])
     sets = examples.sets.toarray()
     assert sets.tolist() == [[False, False, True], [True, True, False]]
     counts = np.array([1, 0, 2, 1, 1, 0], dtype=float)
@@ -59,22 +65,36 @@ def test_rows_count_by_their_weight_and_not_if_entries_are_unknown():
 
 def test_without_complete_rows_there_are_no_examples():
     weight = np.tile([1.0, 0.0, 1.0], (len(Y), 1))
-    examples = SetPrior().fit(Y, weight, FREQUENCIES).examples(EVEN)
+    examples = fitted(Y, weight, FREQUENCIES).examples(EVEN)
     assert examples.weights.shape == (len(Y), 0)
 
 
 def test_only_the_most_probable_of_many_sets_are_kept():
     rng = np.random.default_rng(0)
     many = rng.random((300, 12)) < 0.4
-    prior = SetPrior().fit(many, np.ones((300, 1)), many.mean(axis=0))
+    prior = fitted(many, np.ones((300, 1)), many.mean(axis=0))
     probabilities = rng.uniform(0.05, 0.95, size=(4, 12))
     examples = prior.examples(probabilities)
     kept = np.diff(examples.weights.indptr)
     assert (kept == MOST_EXAMPLES).all()
-    scores = np.log(prior.counts_) - SHARE * prior.log_odds_ + logit(probabilities) @ prior.sets_.T
+    scores = prior.log_weights_ + logit(probabilities) @ prior.sets_.T
     for row, score in enumerate(scores):
         best = np.sort(np.argsort(-score)[:MOST_EXAMPLES])
         assert examples.weights[[row]].indices.tolist() == best.tolist()
+
+
+def test_examples_have_the_known_labels():
+    rng = np.random.default_rng(0)
+    many = rng.random((400, 12)) < 0.4
+    prior = fitted(many, np.ones((400, 1)), many.mean(axis=0))
+    known = np.zeros((3, 12), dtype=bool)
+    known[0, [2, 5, 7]] = known[1, :] = True
+    examples = prior.examples(np.full((3, 12), 0.2), known)
+    weights, sets = examples.weights.toarray(), examples.sets.toarray()
+    assert sets[weights[0] > 0][:, [2, 5, 7]].all()
+    assert (weights[0] > 0).sum() == min(MOST_EXAMPLES, sets[:, [2, 5, 7]].all(axis=1).sum())
+    assert not weights[1].any()  # no training set has all labels
+    assert (weights[2] > 0).sum() == MOST_EXAMPLES
 
 
 @pytest.fixture(scope="module")

@@ -98,10 +98,10 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     small". The forest consists of extra trees, and also knows which labels occur together.
 
     Sparse inputs, such as the words of texts, get a linear model alone: ridge regression or, for
-    more than 5000 rows with more than 5000 features, logistic regression. Trees are slow on words
-    and help little. If some features of sparse inputs are numbers or categories, all other models
-    read these, beside a summary of the words. Name such features in ``dense_features``. Without
-    them, how often each whole set was seen says which labels occur together.
+    more than 5000 rows with more than 5000 features, support vector machines. Trees are slow on
+    words and help little. If some features of sparse inputs are numbers or categories, all other
+    models read these, beside a summary of the words. Name such features in ``dense_features``.
+    Without them, how often each whole set was seen says which labels occur together.
 
     Inputs need not be scaled. Dense inputs may have gaps (NaN): trees learn where they go, and the
     other models read the median of the feature instead. An indicator y may have gaps too: such an
@@ -199,7 +199,7 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         This takes no longer than ``fit``, which needs these answers for the weights of the models.
         Ridge regression knows its decision for a row that is left out, and every row is new to a
         quarter of the trees of the forest. Logistic regression and boosted trees are fitted on the
-        training parts of folds too; for sparse inputs, logistic regression is fitted a second
+        training parts of folds too; for sparse inputs, support vector machines are fitted a second
         time, without a fifth of the rows.
 
         Parameters
@@ -262,12 +262,27 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         return examples
 
     @available_if(_may_give_examples)  # type: ignore[untyped-decorator]
-    def predict_with_examples(self, X: Any) -> tuple[FloatArray, Examples]:
-        """What `predict_proba` and `examples` return, in little more time than the first."""
+    def predict_with_examples(
+        self, X: Any, known: BoolArray | None = None
+    ) -> tuple[FloatArray, Examples]:
+        """What `predict_proba` and `examples` return, in little more time than the first.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, features)
+        known : array of bool of shape (n, labels), optional
+            Labels that the sets have. Where whole sets were counted, the best of those with them
+            are returned.
+
+        Returns
+        -------
+        probabilities : array of shape (n, labels)
+        examples : Examples
+        """
         if self.forest_ is None:
             assert self.prior_ is not None  # otherwise this method is not available
             probabilities = self.predict_proba(X)
-            return probabilities, self.prior_.examples(probabilities)
+            return probabilities, self.prior_.examples(probabilities, known)
         X, dense = self._checked(X)
         of_forest, of_sets = self.forest_.predict_sets(dense)
         mixed = self._mixed([*self._answers(X, dense), of_forest])

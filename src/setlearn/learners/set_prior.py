@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Self
-
 import numpy as np
 from scipy import sparse
 from scipy.special import logit
@@ -32,24 +30,6 @@ class SetPrior:
     that this does not count twice, a part of it is divided out here.
     """
 
-    def fit(self, Y: BoolArray, weight: FloatArray, frequencies: FloatArray) -> Self:
-        """Count the sets of rows without unknown entries.
-
-        Parameters
-        ----------
-        Y : array of bool of shape (n, labels)
-        weight : array of shape (n, 1) or (n, labels)
-            0 for entries that are unknown.
-        frequencies : array of shape (labels,)
-            Those of the labels, strictly between 0 and 1.
-
-        Returns
-        -------
-        self
-        """
-        self._fit(Y, weight, frequencies)
-        return self
-
     def fit_held_out(
         self,
         Y: BoolArray,
@@ -58,13 +38,15 @@ class SetPrior:
         rows: IntArray,
         probabilities: FloatArray,
     ) -> Examples:
-        """Fit, and answer for training rows as if each of them had been left out.
+        """Count the sets of rows without unknown entries, and answer for some of these rows.
+
+        Each of them is answered for as if it had been left out.
 
         Parameters
         ----------
         Y : array of bool of shape (n, labels)
         weight : array of shape (n, 1) or (n, labels)
-            0 for entries that are unknown.
+            0 for entries that are unknown, and otherwise the same in all of a row.
         frequencies : array of shape (labels,)
             Those of the labels, strictly between 0 and 1.
         rows : array of int
@@ -76,61 +58,73 @@ class SetPrior:
         -------
         weighted : Examples
         """
-        own = self._fit(Y, weight, frequencies)[rows]
-        return self._examples(probabilities, own, weight[rows].max(axis=1))
-
-    def _fit(self, Y: BoolArray, weight: FloatArray, frequencies: FloatArray) -> IntArray:
-        """Fit; the number of the set of each row, -1 for rows with unknown entries."""
-        whole = weight.all(axis=1)
-        sets, numbers = np.unique(Y[whole], axis=0, return_inverse=True)
+        whole, of_row = np.flatnonzero(weight.all(axis=1)), weight.max(axis=1)
+        sets, of_whole = np.unique(Y[whole], axis=0, return_inverse=True)
+        of_whole = of_whole.ravel()
         self.sets_ = sparse.csr_array(sets)  # (m, labels)
         counts = np.zeros(len(sets))
-        np.add.at(counts, numbers.ravel(), weight[whole].max(axis=1))
-        self.counts_ = counts
-        self.log_odds_ = np.asarray(self.sets_ @ logit(frequencies))
-        set_number = np.full(len(Y), -1)
-        set_number[whole] = numbers.ravel()
-        return set_number
+        np.add.at(counts, of_whole, of_row[whole])
+        explained = SHARE * np.asarray(self.sets_ @ logit(frequencies))
+        self.log_weights_: FloatArray = np.log(counts) - explained
+        own, without_own = np.full(len(Y), -1), np.zeros(len(Y))
+        own[whole] = of_whole
+        with np.errstate(divide="ignore"):  # a set that no other row has is not possible
+            others = np.log(np.maximum(counts[of_whole] - of_row[whole], 0))
+        without_own[whole] = others - explained[of_whole]
+        return self._examples(probabilities, None, own[rows], without_own[rows])
 
-    def examples(self, probabilities: FloatArray) -> Examples:
+    def examples(self, probabilities: FloatArray, known: BoolArray | None = None) -> Examples:
         """The sets that are most probable for each row, weighted.
 
         Parameters
         ----------
         probabilities : array of shape (n, labels)
             Of single labels in these rows.
+        known : array of bool of shape (n, labels), optional
+            Labels that the sets must have.
 
         Returns
         -------
         weighted : Examples
         """
-        return self._examples(probabilities, np.full(len(probabilities), -1), np.zeros(1))
+        n = len(probabilities)
+        return self._examples(probabilities, known, np.full(n, -1), np.zeros(n))
 
-    def _examples(self, probabilities: FloatArray, own: IntArray, weight: FloatArray) -> Examples:
-        n, m = len(probabilities), len(self.counts_)
-        if not m:
-            return Examples(self.sets_, sparse.csr_array((n, 0)))
+    def _examples(
+        self,
+        probabilities: FloatArray,
+        known: BoolArray | None,
+        own: IntArray,
+        log_weight_of_own: FloatArray,
+    ) -> Examples:
+        n, m = len(probabilities), len(self.log_weights_)
+        if not n or not m:
+            return Examples(self.sets_, sparse.csr_array((n, m)))
         size = max(1, CHUNK_ENTRIES // m)
-        weight = np.broadcast_to(weight, n)
-        chunks = [slice(start, start + size) for start in range(0, n, size)]
-        parts = [self._largest(probabilities[rows], own[rows], weight[rows]) for rows in chunks]
+        parts = []
+        for start in range(0, n, size):
+            rows = slice(start, start + size)
+            evidence = np.asarray(self.sets_ @ logit(probabilities[rows]).T).T  # (rows, m)
+            score = evidence + self.log_weights_
+            trained = np.flatnonzero(own[rows] >= 0)
+            at = trained, own[rows][trained]
+            score[at] = evidence[at] + log_weight_of_own[rows][trained]
+            if known is not None:
+                n_shared = np.asarray(self.sets_.astype(np.float32) @ known[rows].T).T
+                score[n_shared < known[rows].sum(axis=1, keepdims=True)] = -np.inf
+            parts.append(_best(score, evidence))
         return Examples(self.sets_, sparse.csr_array(sparse.vstack(parts)))
 
-    def _largest(
-        self, probabilities: FloatArray, own: IntArray, weight: FloatArray
-    ) -> sparse.csr_array:
-        """The weights of the most probable sets of each row, (n, m)."""
-        counts = np.tile(self.counts_, (len(own), 1))
-        trained = np.flatnonzero(own >= 0)
-        counts[trained, own[trained]] -= weight[trained]
-        with np.errstate(divide="ignore"):  # a set that no other row has is not possible
-            log_weights = np.log(np.maximum(counts, 0)) - SHARE * self.log_odds_
-        score = log_weights + (self.sets_ @ logit(probabilities).T).T
-        n_kept = min(MOST_EXAMPLES, score.shape[1])
-        kept = np.argpartition(-score, n_kept - 1, axis=1)[:, :n_kept]
-        kept.sort(axis=1)
-        of_kept = np.take_along_axis(log_weights, kept, axis=1)
-        top = np.maximum(of_kept.max(axis=1, keepdims=True), -600)  # a factor changes nothing
-        indptr = np.arange(len(own) + 1) * n_kept
-        values = np.exp(np.maximum(of_kept - top, -600)) * (of_kept > -np.inf)
-        return sparse.csr_array((values.ravel(), kept.ravel(), indptr), shape=score.shape)
+
+def _best(score: FloatArray, evidence: FloatArray) -> sparse.csr_array:
+    """The best sets of each row, weighted by what the evidence leaves of their scores."""
+    n, m = score.shape
+    n_kept = min(MOST_EXAMPLES, m)
+    kept = np.argpartition(-score, n_kept - 1, axis=1)[:, :n_kept]
+    kept.sort(axis=1)
+    log_weights = np.take_along_axis(score - evidence, kept, axis=1)
+    top = np.maximum(log_weights.max(axis=1, keepdims=True), -600)  # a factor changes nothing
+    weights = np.exp(np.maximum(log_weights - top, -600)) * (log_weights > -np.inf)
+    return sparse.csr_array(
+        (weights.ravel(), kept.ravel(), np.arange(n + 1) * n_kept), shape=(n, m)
+    )

@@ -93,6 +93,7 @@ ADDED: Mapping[str, Mapping[str, Any]] = {
         "hierarchy_": None,
         "n_unknown_": 0,
     },
+    "setlearn.learners.linear_labels:LinearLabels": {"platt_": None},
     "setlearn.learners.set_forest:SetForest": {"known_": None},
     "setlearn.learners.set_mixture:SetMixture": {
         "boosted_": None,
