@@ -31,6 +31,7 @@ __all__ = [
     "KindError",
     "ModelError",
     "NotFittedError",
+    "NumbersForTextsWarning",
     "ParameterError",
     "SetlearnError",
     "SetlearnWarning",
@@ -161,7 +162,7 @@ class UnknownLabelWarning(SetlearnWarning):
 
 
 class UnseenValueWarning(SetlearnWarning):
-    """Some rows of a table have values that training has not seen; the base of two warnings.
+    """Some rows of a table have values that training has not seen; the base of other warnings.
 
     Parameters
     ----------
@@ -224,6 +225,13 @@ class DateRangeWarning(UnseenValueWarning):
         "they are read as the nearest time in that range, in their own season, weekday and hour. "
         "Correct them, or add rows with such dates to the training data"
     )
+
+
+class NumbersForTextsWarning(UnseenValueWarning):
+    """Some rows of a table have numbers in a column that held texts alone in training."""
+
+    problem = "numbers in columns of texts"
+    effect = "they are read as texts. Check that these are the right columns"
 
 
 def _some(values: Sequence[str]) -> str:

@@ -25,11 +25,16 @@ def is_missing(value: object) -> bool:
 def missing_entries(array: NDArray[np.generic]) -> BoolArray:
     """Which entries of an array are missing, as a mask of the same shape.
 
+    The masked entries of a masked array are.
+
     Examples
     --------
     >>> missing_entries(np.array([[1.0, np.nan]]))
     array([[False,  True]])
     """
+    if isinstance(array, np.ma.MaskedArray):
+        hidden: BoolArray = np.ma.getmaskarray(array)
+        return hidden | missing_entries(array.data)
     if array.dtype.kind == "f":
         return np.asarray(array != array)
     if array.dtype.kind != "O":

@@ -116,6 +116,8 @@ def read_partly_known(
     if sparse.issparse(Y):
         return read_partly_known_indicator(Y, name)
     Y = only_column(Y)
+    if isinstance(Y, np.ma.MaskedArray) and Y.ndim == 2:
+        return read_partly_known_indicator(Y, name)
     if not hasattr(Y, "__array__") or (array := np.asarray(Y)).ndim != 2:
         return read_label_sets(Y, name), None
     return read_partly_known_indicator(array, name)

@@ -203,6 +203,10 @@ def test_labels_that_nobody_means_are_refused(y, message):
     [
         ([{"car", " red"}, {"red"}], "1 label.* such as ' red' begin or end with a blank"),
         ([{"car, red"}, {"red"}, {"car"}], "such as 'car, red' look like several labels with ','"),
+        ([{"car red"}, {"red"}, {"car"}], "such as 'car red' consist of other labels"),
+        (["car red", "red", "car", "red"], "such as 'car red' consist of other labels"),
+        ([{"N/A"}, {"red"}, {"car"}], "a label of y is 'N/A', which is how missing values are"),
+        (["null", "red", "car", "red"], "a label of y is 'null', which is how missing values are"),
     ],
 )
 def test_doubtful_labels_of_sets_give_a_warning(y, message):
@@ -211,7 +215,13 @@ def test_doubtful_labels_of_sets_give_a_warning(y, message):
 
 
 @pytest.mark.parametrize(
-    "y", [[{"New York, NY"}, {"Rome, GA"}], [{"a"}, {"b", "c"}], [{"-"}, {"+"}]]
+    "y",
+    [
+        [{"New York, NY"}, {"Rome, GA"}],
+        [{"a"}, {"b", "c"}],
+        [{"-"}, {"+"}],
+        [{"York"}, {"New York"}],
+    ],
 )
 def test_other_labels_of_sets_give_none(y):
     with warnings.catch_warnings():

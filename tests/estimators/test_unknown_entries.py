@@ -27,6 +27,20 @@ def fitted(learner, y, **parameters):
     return SetClassifier(learner, random_state=0, verbose=False, **parameters).fit(X, y)
 
 
+def test_masked_entries_are_unknown():
+    masked = np.ma.masked_array(Y, np.isnan(PARTLY))
+    one, other = fitted(None, masked), fitted(None, PARTLY)
+    assert one.n_unknown_ == other.n_unknown_ > 0
+    assert (one.predict_proba(X) == other.predict_proba(X)).all()
+    assert set_report(masked, Y) == set_report(PARTLY, Y)
+    hidden = np.ma.masked_array(np.where(X > 0.7, 99.0, X), X > 0.7)
+    gaps = np.where(X > 0.7, np.nan, X)
+    one, other = fitted(None, Y), fitted(None, Y)
+    assert (one.predict_proba(hidden) == other.predict_proba(gaps)).all()
+    with pytest.raises(DataError, match="NaN"):
+        fitted(LogisticRegression(), Y).predict(hidden)
+
+
 @pytest.mark.parametrize("cv", [2, KFold(2)], ids=["number", "splitter"])
 @pytest.mark.parametrize(
     "learner",

@@ -78,7 +78,7 @@ def label_kinds():
         "mixed": ["a", 1, 2.5, (True, 2)],
         "frozenset": [frozenset(), frozenset({1}), frozenset({1, 2}), frozenset({(1, 2)})],
         "float": [0.1, 2.5, -1e300, float("inf")],
-        "strange strings": ["!tuple", "!object", "nan", "\ud800"],
+        "strange strings": ["!tuple", "!object", "inf", "\ud800"],
     }
     for name, labels in kinds.items():
         sets, known = of_labels(labels)

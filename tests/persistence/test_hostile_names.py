@@ -13,6 +13,8 @@ from setlearn import SetClassifier
 from setlearn.records import plan_records
 from setlearn.rules import TopK
 
+pytestmark = pytest.mark.filterwarnings("ignore:a label of y is 'nan'")
+
 RESERVED = [
     *("file", "content", "key_types", "type", "shape", "attrs", "args", "func", "obj"),
     *("__loader__", "__id__", "__class__", "__module__", "__reduce__", "protocol"),

@@ -203,7 +203,7 @@ def test_with_a_classifier(tmp_path):
     assert (setlearn.load(tmp_path / "model").predict(X[:20]) == kept).all()
     with pytest.raises(ParameterError, match="needs each label's own probability"):
         SetClassifier(rule=MostProbable(), scores="softmax").fit(X, Y)
-    with pytest.raises(ParameterError, match="needs training sets similar to each input"):
+    with pytest.raises(ParameterError, match="needs training sets with weights"):
         SetClassifier(rule=MostProbable(joint=True), scores="softmax").fit(X, Y)
 
 

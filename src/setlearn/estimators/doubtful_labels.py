@@ -20,6 +20,8 @@ MANY_CLASSES = 10
 SHARE_RECURRING = 0.4
 """In "Rome, Italy" and the like, a small share of the parts occur in several classes."""
 
+MISSING_WORDS = {"n/a", "nan", "null"}
+
 BETWEEN_WORDS = set(" ,;|[]'\"")
 """Characters that stand between the labels of a text."""
 
@@ -35,11 +37,18 @@ def refuse_joined_classes(classes: Sequence[Any]) -> None:
     Raises
     ------
     DataError
+
+    Warns
+    -----
+    SetlearnWarning
+        If some consist of others, with blanks between them, or look like a missing value.
     """
     texts = _texts(classes)
     if len(texts) < len(classes):
         return
     _refuse_written(texts)
+    _warn_of_missing(texts)
+    _warn_of_words(texts)
     joined = _joined(texts)
     if joined:
         text, separator = joined
@@ -68,7 +77,7 @@ def check_labels_of_sets(labels: Sequence[Hashable], sets: Sequence[frozenset[Ha
     Warns
     -----
     SetlearnWarning
-        If labels begin or end with a blank, or look like several labels.
+        If labels begin or end with a blank, look like several labels, or like a missing value.
     """
     texts = _texts(labels)
     if (
@@ -99,12 +108,38 @@ def check_labels_of_sets(labels: Sequence[Hashable], sets: Sequence[frozenset[Ha
                 "are not the labels without it; strip them: {label.strip() for label in labels}"
             )
         )
-    elif joined := _joined(texts):
+    _warn_of_missing(texts)
+    _warn_of_words(texts)
+    if not blank and (joined := _joined(texts)):
         text, separator = joined
         warn_user(
             SetlearnWarning(
                 f"labels of y such as {text!r:.200} look like several labels with {separator!r} "
                 f"between them; if they are, split them: {splitting(separator)}"
+            )
+        )
+
+
+def _warn_of_missing(texts: Sequence[str]) -> None:
+    """Warn of labels that are written as missing values are in files."""
+    found = [text for text in texts if text.strip().lower() in MISSING_WORDS]
+    if found:
+        warn_user(
+            SetlearnWarning(
+                f"a label of y is {found[0]!r}, which is how missing values are written; leave it "
+                "out if it is none"
+            )
+        )
+
+
+def _warn_of_words(texts: Sequence[str]) -> None:
+    """Warn of labels that consist of other labels with blanks between them."""
+    words = [text for text in texts if " " in text.strip()]
+    if words and _all_alone(words, " ", set(texts)):
+        warn_user(
+            SetlearnWarning(
+                f"labels of y such as {words[0]!r:.200} consist of other labels; if each word is a "
+                "label, split them: set(text.split())"
             )
         )
 

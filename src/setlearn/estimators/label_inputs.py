@@ -47,6 +47,8 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool, allow_nan: bo
     """
     if isinstance(X, str | bytes):
         raise KindError(f"X is the single text {X!r}; pass a list of texts, such as [{X!r}]")
+    if isinstance(X, np.ma.MaskedArray):
+        X = np.where(np.ma.getmaskarray(X), np.nan, X.data)
     try:
         check_not_empty(_num_samples(X))
         if _is_learners_own(X):

@@ -166,9 +166,8 @@ def check_combination(
         shares_of_one or conditional or not hasattr(learner, "examples")
     ):
         raise ParameterError(
-            f"{rule!r} needs training sets similar to each input, which the default learner "
-            'provides for dense X with scores="marginal" and conditional=False; use '
-            "these, or the rule without joint"
+            f"{rule!r} needs training sets with weights, which the default learner provides with "
+            'scores="marginal" and conditional=False; use these, or the rule without joint'
         )
     if rule.needs_marginals and shares_of_one and not of_classes:
         raise ParameterError(
@@ -220,7 +219,7 @@ def check_examples(rule: Rule, scorer: LabelScorer, X: Any) -> None:
     if scorer.examples(_safe_indexing(X, np.arange(1))) is None:
         raise ParameterError(
             f"{rule!r} needs whole training sets beside the scores, which the default learner "
-            "provides for dense X and two or more labels that vary; use the rule without joint"
+            "provides if two or more labels vary; use the rule without joint"
         )
 
 

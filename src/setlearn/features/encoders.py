@@ -14,6 +14,7 @@ from scipy import sparse
 from setlearn.errors import (
     DataError,
     DateRangeWarning,
+    NumbersForTextsWarning,
     UnseenCategoryWarning,
     UnseenValueWarning,
 )
@@ -211,9 +212,11 @@ class KeyEncoder:
 class TextEncoder:
     """Turns texts into weights of their terms; a missing text has none."""
 
-    unseen_warning: ClassVar[type[UnseenValueWarning]] = UnseenCategoryWarning
+    unseen_warning: ClassVar[type[UnseenValueWarning]] = NumbersForTextsWarning
     column: Column
     vectoriser: Any  # TextTerms; in older models, a vectoriser of scikit-learn
+    had_numbers: bool = True
+    """Whether some cells held numbers in training, or it is not known, as in older models."""
 
     @classmethod
     def fit(cls, column: Column, cells: Sequence[Cell], features: TextFeatures) -> TextEncoder:
@@ -249,7 +252,7 @@ class TextEncoder:
                 'use text="chars", or leave the column out',
                 advice={"text": "chars"},
             ) from None
-        return cls(column, terms)
+        return cls(column, terms, bool(_no_texts(cells)))
 
     def encode(self, cells: Sequence[Cell]) -> sparse.csr_array:
         """Return the weights of the terms, (n, terms)."""
@@ -257,8 +260,8 @@ class TextEncoder:
         return sparse.csr_array(self.vectoriser.transform(texts))
 
     def unseen(self, cells: Sequence[Cell]) -> dict[int, str]:
-        """None, as these are no categories."""
-        return {}
+        """Numbers, if training had texts alone."""
+        return {} if self.had_numbers else _no_texts(cells)
 
     def scale(self, features: sparse.csr_array) -> sparse.csr_array:
         """Scale each row to length 1."""
@@ -267,6 +270,15 @@ class TextEncoder:
     def names(self) -> list[str]:
         """The column's name with each word."""
         return [f"{self.column.name}_{word}" for word in self.vectoriser.get_feature_names_out()]
+
+
+def _no_texts(cells: Sequence[Cell]) -> dict[int, str]:
+    """The values that are no texts, by the positions of their cells."""
+    return {
+        k: str(cell.value)
+        for k, cell in enumerate(cells)
+        if not cell.missing and not isinstance(cell.value, str)
+    }
 
 
 def fit_encoder(rows: Sequence[Row], column: Column, text: Mapping[str, TextFeatures]) -> Encoder:

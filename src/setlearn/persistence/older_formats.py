@@ -87,6 +87,7 @@ MOVED: Mapping[str, str] = {
 CONDITIONAL_SCORES = "setlearn.estimators.completion:ConditionalScores"
 
 ADDED: Mapping[str, Mapping[str, Any]] = {
+    "setlearn.features.encoders:TextEncoder": {"had_numbers": True},
     CONDITIONAL_SCORES: {"pool_": None},
     "setlearn.estimators.set_classifier:SetClassifier": {
         "features_": None,
