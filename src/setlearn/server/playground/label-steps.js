@@ -4,6 +4,7 @@ import { make, number, short, written } from "./dom.js";
 import { isIn, knownButton, same } from "./set-view.js";
 
 const BEST_SHOWN = 20;
+const LONG_NAME = 40; // names of more characters get more room
 
 /** Step 0 is the start; step k shows pick k, and the last one why the set ended there. */
 export function labelSteps(trace, { toggle }) {
@@ -13,6 +14,7 @@ export function labelSteps(trace, { toggle }) {
   const rows = shown.map((index) => makeRow(labels[index], known, toggle));
   const list = make("ol", { className: "bars" }, ...rows.map((row) => row.element));
   list.classList.toggle("with-figures", !isSequential(trace));
+  list.classList.toggle("long", shown.some((index) => String(labels[index]).length > LONG_NAME));
   const element = make("div", {}, list, legend(trace));
   const nHidden = labels.length - shown.length;
   if (nHidden) {
