@@ -170,10 +170,12 @@ def quality(X: list[Sample], true: Sets, predicted: Sets) -> dict[str, list[floa
     f1 = np.array([mean_f1([right], [answer]) for _, right, answer in rows])
     accuracy = np.array([1 - len(right ^ answer) / len(x[1]) for x, right, answer in rows])
     recall = np.array([len(right & answer) / len(right) for _, right, answer in rows if right])
+    precision = np.array([len(right & answer) / len(answer) for _, right, answer in rows if answer])
     size = np.array([len(answer) for *_, answer in rows], dtype=float)
     return {
         "f1": with_error(f1),
         "accuracy": with_error(accuracy),
+        "precision": with_error(precision),
         "recall": with_error(recall),
         "kept": with_error(size),
     }
@@ -259,13 +261,16 @@ def scale(n_samples: int = 10_000, n_candidates: int = 1000) -> dict[str, float]
 
 
 def table(report: dict[str, Any]) -> str:
-    rows = ["| | mean F1 | accuracy | recall | kept |", "|---" * 5 + "|"]
+    rows = ["| | mean F1 | accuracy | precision | recall | kept |", "|---" * 6 + "|"]
     found = report["premises"]
     for name, cell in {**found["systems"], **found["recall"]}.items():
-        figures = [f"{m:.3f} ± {e:.3f}" for m, e in (cell["f1"], cell["accuracy"], cell["recall"])]
+        figures = [
+            "{:.3f} ± {:.3f}".format(*cell[name])
+            for name in ("f1", "accuracy", "precision", "recall")
+        ]
         rows.append(f"| {name} | {' | '.join(figures)} | {cell['kept'][0]:.2f} |")
     for name, (mean, error) in found["completion"].items():
-        rows.append(f"| the other half, {name} | {mean:.3f} ± {error:.3f} | | | |")
+        rows.append(f"| the other half, {name} | {mean:.3f} ± {error:.3f} | | | | |")
     return "\n".join(rows)
 
 
