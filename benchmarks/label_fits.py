@@ -311,6 +311,9 @@ EXACT_DATA = (
 
 def reason_to_skip(system: str, X: Any, Y: Any) -> str | None:
     """Why a peer cannot run on these data."""
+    if system == "powerset of trees" and sparse.issparse(X):
+        needed = 500 * X.shape[0] * len(np.unique(Y, axis=0)) * 8
+        return f"would need {needed / 1e9:.0f} GB" if needed > MOST_MEMORY else None
     if isinstance(X, list | pd.DataFrame):
         if system == "extra trees":
             return "does not read texts"
@@ -405,7 +408,10 @@ def line(data: str, results: dict[str, Any]) -> str:
 
 
 def table(cells: dict[str, Any]) -> str:
-    """The means over splits, with standard errors of F1 and exact matches, as Markdown."""
+    """The means over splits, with standard errors of F1 and exact matches, as Markdown.
+
+    docs/guide.md shows it.
+    """
     splits: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for data, found in cells.items():
         splits[re.sub(r" \d$", "", data)].append(found)
