@@ -239,10 +239,14 @@ def completion(model: SetSelector, X: list[Sample], true: Sets) -> dict[str, lis
     inputs, known, rest = (list(part) for part in zip(*pairs, strict=True))
     informed = model.complete(inputs, known)
     blind = [p - k for p, k in zip(model.predict(inputs), known, strict=True)]
-    of = {"with complete": informed, "predicted without": blind}
+    with_known, without = (
+        np.array([mean_f1([r], [a]) for r, a in zip(rest, answers, strict=True)])
+        for answers in (informed, blind)
+    )
     return {
-        name: with_error(np.array([mean_f1([r], [a]) for r, a in zip(rest, answers, strict=True)]))
-        for name, answers in of.items()
+        "with complete": with_error(with_known),
+        "predicted without": with_error(without),
+        "difference": with_error(with_known - without),
     }
 
 

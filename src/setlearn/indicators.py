@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from setlearn.errors import DataError
-from setlearn.missing_values import missing_entries
+from setlearn.missing_values import is_missing, missing_entries
 from setlearn.nodes import BoolArray
 
 __all__ = [
@@ -85,17 +85,18 @@ def read_partly_known_indicator(
 def are_indicator_rows(Y: object) -> bool:
     """Whether plain lists look like the rows of an indicator, as scikit-learn accepts them.
 
-    As sets, such rows would all be {0}, {1} or {0, 1}. To mean these, write them as sets.
+    Unknown entries are None or NaN. As sets, such rows would all be {0}, {1} or {0, 1}. To mean
+    these, write them as sets.
     """
     if not isinstance(Y, list | tuple) or not Y:
         return False
     if not all(isinstance(row, list | tuple | np.ndarray) for row in Y):
         return False
     width = len(Y[0])
-    return width > 1 and all(
-        len(row) == width and all(isinstance(v, Number | np.bool_) and v in (0, 1) for v in row)
-        for row in Y
-    )
+    if width < 2 or any(len(row) != width for row in Y):
+        return False
+    known = [v for row in Y for v in row if isinstance(v, str) or not is_missing(v)]
+    return bool(known) and all(isinstance(v, Number | np.bool_) and v in (0, 1) for v in known)
 
 
 def indicator_of_sets(

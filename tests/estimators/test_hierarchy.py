@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 import setlearn
 from setlearn import SetClassifier
 from setlearn.errors import DataError, KindError, ParameterError
-from setlearn.estimators.hierarchy import Hierarchy
+from setlearn.estimators.hierarchy import Hierarchy, parents_of
 from setlearn.estimators.label_space import LabelSpace
 from setlearn.metrics import mean_f1
 from setlearn.nodes import Nodes
@@ -192,3 +192,8 @@ def test_suggestions_begin_with_what_is_implied():
     assert {label for label, score in ranking[:2]} == {"animal", "dog"}
     assert [score for _, score in ranking[:2]] == [1.0, 1.0]
     assert [label for label, _ in ranking[2:]] == ["plant", "oak"]
+
+
+def test_it_may_be_a_series():
+    parents = {"dog": "pet", "pet": None}
+    assert parents_of(pd.Series(parents)) == parents_of(parents)

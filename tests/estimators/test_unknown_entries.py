@@ -27,6 +27,13 @@ def fitted(learner, y, **parameters):
     return SetClassifier(learner, random_state=0, verbose=False, **parameters).fit(X, y)
 
 
+def test_rows_of_lists_may_have_gaps():
+    lists = [[None if np.isnan(v) else int(v) for v in row] for row in PARTLY]
+    one, other = fitted(None, lists), fitted(None, PARTLY)
+    assert one.n_unknown_ == other.n_unknown_
+    assert (one.predict_proba(X) == other.predict_proba(X)).all()
+
+
 def test_masked_entries_are_unknown():
     masked = np.ma.masked_array(Y, np.isnan(PARTLY))
     one, other = fitted(None, masked), fitted(None, PARTLY)

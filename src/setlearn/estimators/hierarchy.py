@@ -28,7 +28,7 @@ def parents_of(hierarchy: Any) -> dict[Hashable, frozenset[Hashable]]:
 
     Parameters
     ----------
-    hierarchy : mapping
+    hierarchy : mapping or pandas Series
         From each label to its parent or, as a set, list or tuple, to several parents. Missing
         values (None, NaN) stand for no parent. Among labels that are tuples, a tuple is one parent.
 
@@ -57,6 +57,8 @@ def parents_of(hierarchy: Any) -> dict[Hashable, frozenset[Hashable]]:
 
 def given_parents(hierarchy: Any) -> dict[Hashable, frozenset[Hashable]]:
     """As `parents_of`, but without looking for cycles, which takes most of the time."""
+    if hasattr(hierarchy, "to_dict"):
+        hierarchy = hierarchy.to_dict()
     if not isinstance(hierarchy, Mapping):
         raise KindError(
             f"hierarchy must be a mapping from labels to their parents, got {hierarchy!r}; pass "

@@ -89,7 +89,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         sample that is left out. With a splitter or splits, folds are used for it too.
     conditional : bool, default=False
         With True, known labels also change the scores of the others in ``complete``.
-    hierarchy : mapping, optional
+    hierarchy : mapping or pandas Series, optional
         From each label to its parent, or to a list of parents. Whoever has a label has its
         ancestors too: training sets are completed in this way, scores made consistent with it,
         and predicted sets hold the ancestors of all their labels. Needs sets or an indicator,
