@@ -189,8 +189,8 @@ def read_candidate_lists(X: Any, *, as_matrices: bool | None = None) -> Candidat
         if _is_matrix(sample) != as_matrices:
             wanted = "a matrix with one row per candidate" if as_matrices else _PAIR
             raise KindError(
-                f"sample {number} of X is {_short(sample)}, but the others are not; pass {wanted} "
-                "for every sample"
+                f"sample {number} of X is {_short(sample)}, unlike other samples or those of "
+                f"training; pass {wanted} for every sample"
             )
     return _read_matrices(samples) if as_matrices else _read_pairs(samples)
 
@@ -242,10 +242,14 @@ def _pair(sample: int, pair: Any) -> tuple[Any, list[Any]]:
     if isinstance(pair, str | bytes | Mapping) or not isinstance(pair, Sequence | np.ndarray):
         raise KindError(f"sample {sample} of X is {_short(pair)}; pass {_PAIR}")
     if len(pair) != 2:
-        raise DataError(f"sample {sample} of X has {len(pair)} parts; pass {_PAIR}")
+        raise DataError(
+            f"sample {sample} of X has {len(pair)} parts; pass {_PAIR}, or a NumPy matrix"
+        )
     query, candidates = pair
     if query is None or is_missing(query):
-        raise DataError(f"sample {sample} of X has no query; pass one, or leave the sample out")
+        raise DataError(
+            f"sample {sample} of X has an empty query, or none; pass one, or leave the sample out"
+        )
     if hasattr(candidates, "to_list"):  # a column of a table within a table
         candidates = candidates.to_list()
     if isinstance(candidates, str | bytes | Mapping) or not isinstance(candidates, Iterable):
@@ -257,10 +261,12 @@ def _pair(sample: int, pair: Any) -> tuple[Any, list[Any]]:
 
 def _hashable(candidate: Any, sample: int) -> Hashable:
     """A candidate as an element of a set: lists of tokens become tuples."""
+    if isinstance(candidate, np.generic):  # which is written differently, though it is equal
+        candidate = candidate.item()
     if isinstance(candidate, list | np.ndarray):
         candidate = tuple(candidate)
     if candidate is None or is_missing(candidate):
-        raise DataError(f"sample {sample} of X has a missing candidate; leave it out")
+        raise DataError(f"sample {sample} of X has an empty or missing candidate; leave it out")
     try:
         hash(candidate)
     except TypeError:

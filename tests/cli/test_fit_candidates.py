@@ -15,6 +15,8 @@ def model(tmp_path_factory):
     ended = run("fit", data, "--target", "chosen", "-o", folder / "model")
     assert ended.code == 0, ended.err
     assert ended.err.splitlines() == [
+        "listed: holds all chosen elements, so they are chosen from it; if they are labels all the "
+        "same, choose the task labels",
         "chosen: candidates (12 different)",
         "id: ignored (an id by its name)",
         "ask: text",

@@ -111,7 +111,7 @@ def test_relevances_are_asked_about():
     relevances = [
         [int(k in chosen) for k in range(len(m))] for m, chosen in zip(ROWS, CHOSEN, strict=True)
     ]
-    with pytest.raises(KindError, match=r"one per row; pass the set of chosen rows"):
+    with pytest.raises(KindError, match=r"one relevance per row; pass the set of chosen rows"):
         SetSelector().fit(ROWS, relevances)
 
 

@@ -47,6 +47,30 @@ def test_columns_that_are_no_candidates(listed):
         plan_records(records, target="chosen", task="candidates")
 
 
+def test_targets_are_split_as_they_were_for_the_guess():
+    """Several words are one answer, not several."""
+    choices = [[f"{a} {b} {c}" for c in ("one", "two", "six")] for a in "abc" for b in "xyz"]
+    records = [
+        {"question": f"what is {k}", "choices": each, "answer": each[k % 3]}
+        for k, each in enumerate(choices * 3)
+    ]
+    plan = plan_records(records, target="answer")
+    assert plan.notes[0].startswith(
+        "choices: holds all chosen elements, so they are chosen from it"
+    )
+    assert plan.problem_with(Row("", records[0])) is None
+
+
+def test_texts_that_may_hold_several_candidates_are_mentioned():
+    records = [{"ask": f"item {k}", "shown": f"{k} {k + 1}", "bought": str(k)} for k in range(20)]
+    plan = plan_records(records, target="bought", candidates="shown")
+    assert "shown: each text is one candidate; if it holds several, give the separator" in str(
+        plan.notes
+    )
+    split = plan_records(records, target="bought", candidates="shown", separator=" ")
+    assert split.problem_with(Row("", records[3])) is None
+
+
 def test_a_column_named_candidates_is_taken_first():
     records = [{"pool": row["listed"], **row, "candidates": row["listed"]} for row in ORDERS]
     plan = plan_records(records, target="chosen", inputs=["ask"])

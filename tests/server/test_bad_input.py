@@ -201,7 +201,10 @@ class TestNotForTheModel:
             ({"listed": [CANARY]}, "there is no column 'ask'"),
             ({"ask": CANARY, "listed": {CANARY: 1}}, "column 'listed' is not a list of candidates"),
             ({"ask": [[CANARY]], "listed": [CANARY]}, "column 'ask' holds"),
-            ({"ask": CANARY, "listed": [[CANARY]]}, "an input or a known element does not fit"),
+            (
+                {"ask": CANARY, "listed": [[CANARY]]},
+                "candidates are lists of tokens, but were texts",
+            ),
         ],
     )
     def test_candidates(self, client, record, problem):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,7 +16,16 @@ from setlearn.rules import Rule
 from setlearn.scorers.selection import padded, selection_nodes
 from setlearn.set_reading import read_samples, read_set
 
-__all__ = ["Points", "RuleSamples", "chosen_points", "chosen_rows", "chosen_sets"]
+__all__ = [
+    "Points",
+    "RuleSamples",
+    "chosen_points",
+    "chosen_rows",
+    "chosen_sets",
+    "drawn_samples",
+]
+
+MOST_ROWS, MOST_SCORES = 1_000_000, 20_000_000
 
 Points: TypeAlias = tuple[Nodes, BoolArray]
 """Scored choice points, and the right choices at each."""
@@ -66,6 +76,8 @@ def chosen_rows(lists: CandidateLists, y: Any) -> BoolArray:
     -------
     array of bool, (n_rows,)
     """
+    if isinstance(y, Iterator):
+        y = list(y)  # it is looked at twice
     sets = chosen_sets(y, "y")
     check_same_length(len(lists), len(sets))
     if lists.matrix is not None:
@@ -78,17 +90,15 @@ def chosen_points(
     lists: CandidateLists,
     scores: FloatArray,
     right: BoolArray,
-    samples: IntArray,
     known: BoolArray | None = None,
 ) -> Points:
-    """Turn some samples into choice points; with known candidates, only those that have some.
+    """Turn samples into choice points; with known candidates, only those that have some.
 
     Parameters
     ----------
     lists : CandidateLists
     scores : array of shape (n_rows,)
     right : array of bool of shape (n_rows,)
-    samples : array of int
     known : array of bool of shape (n_rows,), optional
 
     Returns
@@ -98,9 +108,34 @@ def chosen_points(
     """
     nodes = selection_nodes(lists, scores, known)
     positive: BoolArray = padded(lists, right if known is None else right & ~known)
-    if known is not None:
-        samples = samples[np.bincount(lists.sample, known, len(lists))[samples] > 0]
+    if known is None:
+        return nodes, positive
+    samples = np.flatnonzero(np.bincount(lists.sample, known, len(lists)) > 0)
     return nodes[samples], positive[samples]
+
+
+def drawn_samples(lists: CandidateLists, rng: np.random.RandomState) -> IntArray:
+    """Draw samples to fit on, if all of them would be too many.
+
+    They have a million candidates at most, and 20 million scores if all lists were as long as the
+    longest of them. Very long lists are left out if that makes room for more samples.
+
+    Parameters
+    ----------
+    lists : CandidateLists
+    rng : RandomState
+
+    Returns
+    -------
+    array of int, ascending
+    """
+    lengths = np.sort(lists.sizes)
+    usable = np.minimum(np.arange(1, len(lists) + 1), MOST_SCORES // np.maximum(lengths, 1))
+    longest = lengths[len(usable) - 1 - int(np.argmax(usable[::-1]))]  # the longest of the best
+    order = rng.permutation(len(lists))
+    order = order[lists.sizes[order] <= longest][: max(2, usable.max())]
+    fits = np.cumsum(lists.sizes[order]) <= MOST_ROWS
+    return np.sort(order[: max(2, int(fits.sum()))])
 
 
 def _element(element: Any) -> Any:
@@ -110,11 +145,19 @@ def _element(element: Any) -> Any:
 
 
 def _refuse_relevances(y: Any, lists: CandidateLists) -> None:
-    """Raise for one 0 or 1 per row, which would be read as the numbers of two rows."""
-    for sample, (values, size) in enumerate(zip(y, lists.sizes, strict=True)):
-        is_set = isinstance(values, set | frozenset)
-        if not is_set and len(values) == size > 2 and set(values) <= {0, 1}:
-            raise KindError(
-                f"sample {sample} of y holds {size} values that are 0 or 1, one per row; pass the "
-                "set of chosen rows instead, such as set(np.flatnonzero(values))"
-            )
+    """Raise for one number per row, which would be read as the numbers of rows."""
+    samples = [
+        (k, list(values))
+        for k, values in enumerate(y)
+        if not isinstance(values, set | frozenset) and len(values)
+    ]
+    repeated = [k for k, values in samples if len(set(values)) < len(values)]
+    is_flags = bool(samples) and all(
+        len(values) == lists.sizes[k] and set(values) <= {0, 1} for k, values in samples
+    )
+    if repeated or is_flags:
+        sample = repeated[0] if repeated else samples[0][0]
+        raise KindError(
+            f"sample {sample} of y looks like one relevance per row; pass the set of chosen rows "
+            "instead, such as set(np.flatnonzero(relevance > 0))"
+        )

@@ -21,6 +21,7 @@ from setlearn.estimators.chosen_sets import (
     chosen_points,
     chosen_rows,
     chosen_sets,
+    drawn_samples,
 )
 from setlearn.estimators.rule_holder import RuleHolder
 from setlearn.nodes import BoolArray, FloatArray, Mask, Nodes
@@ -190,13 +191,14 @@ class SelectionPredictor(RuleHolder):
     def _samples(self, X: Any, y: Any) -> RuleSamples:
         """Choice points of new samples, and those with a random part of each set known."""
         check_both(X, y)
-        lists = self._read(X)
-        right, every = chosen_rows(lists, y), np.arange(len(lists))
+        lists, rng = self._read(X), np.random.RandomState(0)
+        right, drawn = chosen_rows(lists, y), drawn_samples(lists, rng)
+        right, lists = right[np.isin(lists.sample, drawn)], lists[drawn]
         read = self.scorer_.features.read(lists)
         scores = self.scorer_.scores(read)
-        whole = chosen_points(lists, scores, right, every)
+        whole = chosen_points(lists, scores, right)
         if self.completion_ is None or not right.any():
             return RuleSamples(whole, None)
         known = random_parts(lists, right, np.random.RandomState(self.completion_.random_state))
         of_rest = self.completion_.scores(self.scorer_.features, read, scores, known)
-        return RuleSamples(whole, chosen_points(lists, of_rest, right, every, known))
+        return RuleSamples(whole, chosen_points(lists, of_rest, right, known))

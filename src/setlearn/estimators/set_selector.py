@@ -12,7 +12,12 @@ from sklearn.utils import check_random_state
 
 from setlearn.candidate_lists import CandidateLists, read_candidate_lists
 from setlearn.errors import DataError, ParameterError
-from setlearn.estimators.chosen_sets import RuleSamples, chosen_points, chosen_rows
+from setlearn.estimators.chosen_sets import (
+    RuleSamples,
+    chosen_points,
+    chosen_rows,
+    drawn_samples,
+)
 from setlearn.estimators.selection_predictor import SelectionPredictor
 from setlearn.learners.pair_boosting import PairBoosting
 from setlearn.nodes import IntArray
@@ -31,10 +36,6 @@ from setlearn.scorers.classifiers import check_learner, with_seeds
 from setlearn.scorers.selection import CompletionScorer, SelectionScorer
 
 __all__ = ["Features", "SetSelector"]
-
-MOST_ROWS, MOST_SCORES = 1_000_000, 20_000_000
-"""The learner and the rule are fitted on samples with so many candidates at most, and so many
-scores if all lists were as long as the longest. Where there are more samples, some are drawn."""
 
 Features: TypeAlias = PairFunction | str | Sequence[PairFunction | str] | None
 
@@ -152,6 +153,8 @@ class SetSelector(SelectionPredictor, BaseEstimator):  # type: ignore[misc]  # s
         lists = read_candidate_lists(X)
         features = PairFeatures(self._sources(lists))
         right = chosen_rows(lists, y)
+        if not len(right):
+            raise DataError(f"none of {len(lists)} samples has candidates; check the lists of X")
         if right.all() or not right.any():
             chosen = "all candidates are" if right.all() else "no candidate is"
             raise DataError(
@@ -162,19 +165,18 @@ class SetSelector(SelectionPredictor, BaseEstimator):  # type: ignore[misc]  # s
         rng = check_random_state(self.random_state)
         if self.random_state is not None:
             learner = with_seeds(learner, rng)
-        fold, drawn = _folds(self.cv, len(lists), rng), _drawn(lists, rng)
+        fold, drawn = _folds(self.cv, len(lists), rng), drawn_samples(lists, rng)
         rule, seed = self._seeded(rule), int(rng.randint(2**31 - 1))
         scorer, completion = SelectionScorer(features, learner), None
         with progress("fitting", [6, 2, 1], verbose=self.verbose) as advance:
             read, scores = scorer.fit_held_out(lists, right, fold, drawn, self.n_jobs)
-            right, fold = right[np.isin(lists.sample, drawn)], fold[drawn]
-            held, lists = np.flatnonzero(fold >= 0), read.lists
-            samples = RuleSamples(chosen_points(lists, scores, right, held), None)
+            right, fold, lists = right[np.isin(lists.sample, drawn)], fold[drawn], read.lists
+            samples = RuleSamples(chosen_points(lists, scores, right), None)
             advance()
             if np.bincount(lists.sample, right).max() > 1:
                 completion = CompletionScorer(seed)
                 known, of_rest = completion.fit_held_out(features, read, scores, right, fold)
-                rest = chosen_points(lists, of_rest, right, held, known)
+                rest = chosen_points(lists, of_rest, right, known)
                 samples = samples._replace(rest=rest)
             advance()
             if rule.needs_fit:
@@ -229,7 +231,7 @@ class SetSelector(SelectionPredictor, BaseEstimator):  # type: ignore[misc]  # s
 
 
 def _folds(cv: Any, n_samples: int, rng: np.random.RandomState) -> IntArray:
-    """The fold that holds each sample out, (n_samples,); -1 if none does."""
+    """The fold that holds each sample out, (n_samples,)."""
     if isinstance(cv, str):
         raise ParameterError(f"cv must be a number of folds, a splitter or splits, got {cv!r}")
     if n_samples < 2:
@@ -239,23 +241,19 @@ def _folds(cv: Any, n_samples: int, rng: np.random.RandomState) -> IntArray:
         if n_folds < 2 or isinstance(cv, bool):
             raise ParameterError(f"cv must be at least 2 folds, a splitter or splits, got {cv!r}")
         cv = KFold(min(n_folds, n_samples), shuffle=True, random_state=rng.randint(2**31 - 1))
-    fold = np.full(n_samples, -1)
+    fold, n_times = np.full(n_samples, -1), np.zeros(n_samples, dtype=int)
     try:
         for k, (_, test) in enumerate(check_cv(cv).split(np.zeros(n_samples))):
             fold[test] = k
+            n_times[test] += 1
     except (TypeError, ValueError, IndexError) as error:
         raise ParameterError(
             f"cv={cv!r:.60} cannot split {n_samples} samples: {error}; pass a number of folds"
         ) from error
-    if fold.max() < 0:
-        raise ParameterError(f"cv={cv!r:.60} holds no sample out; pass a number of folds")
+    if (n_times != 1).any():
+        # What training says about a candidate must never come from its own sample.
+        raise ParameterError(
+            f"cv={cv!r:.60} holds {np.sum(n_times == 1)} of {n_samples} samples out exactly once; "
+            "pass a number of folds, or a splitter that does so with all, such as GroupKFold"
+        )
     return fold
-
-
-def _drawn(lists: CandidateLists, rng: np.random.RandomState) -> IntArray:
-    """The samples that the learner and the rule are fitted on, ascending."""
-    order = rng.permutation(len(lists))
-    sizes = lists.sizes[order]
-    fits = np.cumsum(sizes) <= MOST_ROWS
-    fits &= np.maximum.accumulate(sizes) * np.arange(1, len(order) + 1) <= MOST_SCORES
-    return np.sort(order[: max(2, int(fits.sum()))])

@@ -21,6 +21,8 @@ __all__ = ["PairBoosting"]
 BLOCK, LEAST_GAIN = 50, 0.001
 """Trees are added a block at a time, as long as the loss of held-out rows falls by this share."""
 FOLDS = 5
+SHARE_OF_LEAF, ROWS_OF_LEAF = 0.02, (2, 20)
+"""The fewest rows in a leaf, as a share of all and within bounds."""
 
 
 @savable()
@@ -91,21 +93,23 @@ class PairBoosting(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # skl
         self.n_features_in_ = X.shape[1]
         is_right = codes == len(self.classes_) - 1
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        parts = [(fold == k, self._boosting(seed)) for k in range(fold.max() + 1)]
+        folds = [fold == k for k in range(fold.max() + 1)]
+        parts = [(held, self._boosting(seed, int((~held).sum()))) for held in folds]
         lowest, held_out, n_trees = np.inf, np.full(len(y), is_right.mean()), 0
         with progress("boosting", self.max_iter // BLOCK + 1) as advance:
             for n in range(BLOCK, self.max_iter + 1, BLOCK):
                 answers = np.empty(len(y))
                 for held, model in parts:
-                    model.set_params(max_iter=n).fit(X[~held], is_right[~held])
+                    model.set_params(max_iter=n).fit(_without_constants(X[~held]), is_right[~held])
                     answers[held] = model.predict_proba(X[held])[:, -1]
                 advance()
                 loss = log_loss(answers[:, None], is_right[:, None], np.ones((len(y), 1)))
                 if loss >= (1 - LEAST_GAIN) * lowest:
                     break
                 lowest, held_out, n_trees = loss, answers, n
-            self.model_ = self._boosting(seed).set_params(max_iter=n_trees, warm_start=False)
-            self.model_.fit(X, is_right)
+            self.model_ = self._boosting(seed, len(X))
+            self.model_.set_params(max_iter=n_trees, warm_start=False)
+            self.model_.fit(_without_constants(X), is_right)
         return held_out
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -125,14 +129,20 @@ class PairBoosting(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # skl
         tags.input_tags.allow_nan = True
         return tags
 
-    def _boosting(self, seed: int) -> HistGradientBoostingClassifier:
+    def _boosting(self, seed: int, n_rows: int) -> HistGradientBoostingClassifier:
         return HistGradientBoostingClassifier(
             learning_rate=0.1,
             max_leaf_nodes=31,
-            min_samples_leaf=20,
+            min_samples_leaf=int(np.clip(SHARE_OF_LEAF * n_rows, *ROWS_OF_LEAF)),
             l2_regularization=5.0,
             max_features=0.3,
             early_stopping=False,
             warm_start=True,
             random_state=seed,
         )
+
+
+def _without_constants(X: FloatArray) -> FloatArray:
+    """Features that do not vary, or are never known, as zeros: binning takes no others."""
+    varies = np.fmin.reduce(X, axis=0) < np.fmax.reduce(X, axis=0)
+    return X if varies.all() else np.where(varies, X, np.zeros(1, dtype=X.dtype))

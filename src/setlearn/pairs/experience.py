@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from setlearn.nodes import BoolArray, FloatArray, IntArray
 from setlearn.pairs.text_pairs import ReadTexts
+from setlearn.pairs.text_views import spelled
 from setlearn.savable import savable
 
 __all__ = ["Experience"]
@@ -116,8 +117,14 @@ class Experience:
 
 
 def _keys(candidates: Sequence[Any]) -> IntArray:
-    digests = b"".join(blake2b(repr(c).encode(), digest_size=8).digest() for c in candidates)
+    digests = b"".join(blake2b(_bytes(c), digest_size=8).digest() for c in candidates)
     return np.frombuffer(digests, dtype=np.int64)
+
+
+def _bytes(candidate: Any) -> bytes:
+    if isinstance(candidate, tuple):
+        return b"\0".join(map(_bytes, candidate)) + b"\0"
+    return spelled(candidate).encode(errors="surrogatepass")
 
 
 def _word_weights(

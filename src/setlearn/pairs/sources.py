@@ -100,7 +100,7 @@ class TextSource(Source):
         of_row = fold[lists.sample]
         self.experience_ = Experience.learn(texts, right, np.ones(len(right), dtype=bool))
         others = [Experience.learn(texts, right, of_row != k) for k in range(fold.max() + 1)]
-        return Remembered(texts, [*others, self.experience_], fold)  # -1 is the last one
+        return Remembered(texts, others, fold)
 
     def read(self, lists: CandidateLists) -> Remembered:
         for values, name, kind in (
@@ -109,7 +109,8 @@ class TextSource(Source):
         ):
             given = kind_of_texts(values, name)
             if kind is not None and given not in (kind, None):
-                raise KindError(f"{name} are {given}, but were {kind} in training; pass {kind}")
+                problem = f"{name} are {given}, but were {kind} in training; pass {kind}"
+                raise KindError(problem, without_values=problem)
         return Remembered(
             self.pairs_.read(lists), [self.experience_], np.zeros(len(lists), dtype=np.intp)
         )
@@ -143,8 +144,10 @@ class MatrixSource(Source):
     def fit(self, lists: CandidateLists, right: BoolArray, fold: IntArray) -> ReadMatrix:
         matrix = self._matrix(lists)
         self.n_features_: int = matrix.shape[1]
-        with np.errstate(invalid="ignore"):
-            scale = np.nanstd(matrix, axis=0) if len(matrix) else np.ones(self.n_features_)
+        known = ~np.isnan(matrix)
+        n_known = np.maximum(known.sum(axis=0), 1)
+        from_mean = np.where(known, matrix - np.nansum(matrix, axis=0) / n_known, 0.0)
+        scale = np.sqrt((from_mean**2).sum(axis=0) / n_known)
         self.scale_: FloatArray = np.where(scale > 0, scale, 1.0)
         return ReadMatrix(lists, matrix)
 

@@ -113,7 +113,7 @@ def _features(lists: CandidateLists, candidates: Views, queries: Views) -> Float
     in_list_by_weight = sparse.csr_array(members @ by_weight)
     rarity = in_list.copy()
     rarity.data = np.log((1 + np.repeat(lists.sizes, np.diff(in_list.indptr))) / (1 + in_list.data))
-    words_of_list = sparse.csr_array(members @ candidates.words)[sample]
+    words_of_list = sparse.csr_array(members @ candidates.words)
     topics_of_list = (members @ candidates.topics)[sample]
     is_any = weight > 0
     columns = (
@@ -127,11 +127,12 @@ def _features(lists: CandidateLists, candidates: Views, queries: Views) -> Float
         np.log1p(n_words),
         np.log1p(np.diff(asked.present.indptr)),
         weight / np.maximum(n_words, 1),  # how rare its words are
-        _dots(is_there, rarity[sample]) / np.maximum(n_words, 1),  # in the list
+        _dots_with_lists(is_there, rarity, sample) / np.maximum(n_words, 1),  # in the list
         # How much of the candidate is in the others, and of the others in it.
-        (_dots(candidates.present, in_list[sample]) / np.maximum(weight, LEAST) - is_any) / others,
-        (_dots(candidates.present, in_list_by_weight[sample]) - is_any) / others,
-        (_dots(candidates.words, words_of_list) - is_any) / others,
+        (_dots_with_lists(candidates.present, in_list, sample) / np.maximum(weight, LEAST) - is_any)
+        / others,
+        (_dots_with_lists(candidates.present, in_list_by_weight, sample) - is_any) / others,
+        (_dots_with_lists(candidates.words, words_of_list, sample) - is_any) / others,
         ((candidates.topics * topics_of_list).sum(axis=1) - is_any) / others,
     )
     return np.column_stack(columns)
@@ -141,7 +142,7 @@ def _likeness(lists: CandidateLists, candidates: Views, known: BoolArray) -> Flo
     sample = lists.sample
     members = _members(lists, known)
     n_known = np.maximum(members.sum(axis=1), 1)[sample]
-    words = sparse.csr_array(members @ candidates.words)[sample]
+    words = sparse.csr_array(members @ candidates.words)
     topics = (members @ candidates.topics)[sample]
     most = np.zeros(lists.n_rows)
     for start, stop in zip(lists.first[:-1], lists.first[1:], strict=True):
@@ -150,7 +151,7 @@ def _likeness(lists: CandidateLists, candidates: Views, known: BoolArray) -> Flo
             most[start:stop] = (rows @ rows[given].T).max(axis=1)
     return np.column_stack(
         [
-            _dots(candidates.words, words) / n_known,
+            _dots_with_lists(candidates.words, words, sample) / n_known,
             (candidates.topics * topics).sum(axis=1) / n_known,
             most,
         ]
@@ -167,6 +168,29 @@ def _members(lists: CandidateLists, counted: BoolArray | None = None) -> sparse.
 def _dots(a: sparse.csr_array, b: sparse.csr_array) -> FloatArray:
     """The products of rows that belong together, (n,)."""
     return np.asarray(a.multiply(b).sum(axis=1)).ravel()
+
+
+def _dots_with_lists(
+    rows: sparse.csr_array, lists: sparse.csr_array, sample: IntArray
+) -> FloatArray:
+    """The product of each row with that of its list, (n,).
+
+    The rows of lists are not repeated for each candidate: they hold the words of all of them, so
+    time and memory would grow with the square of their length.
+    """
+    lists.sort_indices()
+    n_columns = rows.shape[1]
+    list_of_entry = np.repeat(np.arange(lists.shape[0]), np.diff(lists.indptr))
+    keys = list_of_entry * n_columns + lists.indices
+    row_of_entry = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    wanted = sample[row_of_entry] * n_columns + rows.indices
+    place = np.searchsorted(keys, wanted)
+    place[place == len(keys)] = 0
+    found = keys[place] == wanted if len(keys) else np.zeros(len(wanted), dtype=bool)
+    products = rows.data[found].astype(np.float64) * lists.data[place[found]]
+    totals: FloatArray = np.zeros(rows.shape[0])
+    np.add.at(totals, row_of_entry[found], products)
+    return totals
 
 
 def _as_ones(matrix: sparse.csr_array) -> sparse.csr_array:

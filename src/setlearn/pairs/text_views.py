@@ -19,7 +19,7 @@ from setlearn.errors import KindError
 from setlearn.nodes import FloatArray, IntArray
 from setlearn.savable import savable
 
-__all__ = ["TextViews", "Views", "kind_of_texts"]
+__all__ = ["TextViews", "Views", "kind_of_texts", "spelled"]
 
 WORD = re.compile(r"\w+|[^\w\s]+")
 N_COLUMNS = 2**18
@@ -163,10 +163,16 @@ def kind_of_texts(values: Sequence[Any], name: str) -> str | None:
     return next(iter(kinds), None)
 
 
+def spelled(value: Any) -> str:
+    """A text or number as a text: 5, 5.0 and "5" are the same, as files write all of them."""
+    is_whole = isinstance(value, float) and value.is_integer()
+    return str(int(value) if is_whole else value)
+
+
 def _tokens(text: Any) -> list[str]:
     if isinstance(text, str):
         return WORD.findall(text.lower())
-    return [str(token) for token in text] if isinstance(text, list | tuple) else [str(text)]
+    return [*map(str, text)] if isinstance(text, list | tuple) else [spelled(text)]
 
 
 def _counts(texts: Sequence[Any]) -> dict[str, sparse.csr_array]:

@@ -100,7 +100,9 @@ def plan_candidates(
         If an input is the target, or the column of candidates is.
     """
     [candidates] = matching_columns([candidates], count_columns(rows))
-    targets, notes = guess_targets(rows, target, separator=separator, task="candidates")
+    names, _ = target_columns(rows, target)
+    between = _separator(rows, names[0]) if separator is None else separator or None
+    targets, notes = guess_targets(rows, target, separator=between or "", task="candidates")
     if candidates in targets.columns:
         raise ParameterError(
             f"column {candidates!r} is the target, so it cannot hold the candidates; name the "
@@ -115,13 +117,19 @@ def plan_candidates(
     )
     query = _query_columns(columns)
     between = _separator(rows, candidates) if separator is None else separator or None
+    mean_size = _mean_size(rows, candidates, between)
     optional = count_columns(rows)[candidates] < len(rows)
-    listed = Column(candidates, "candidates", optional, _remark(rows, candidates, between))
+    listed = Column(candidates, "candidates", optional, f"{mean_size:.1f} per row")
     reader = CandidateReader(text_reader(query), listed, between)
     read = {column.name: column for column in query}
     columns = tuple(read.get(column.name, column) for column in columns)
     if len(query) > 1:
         notes.append(f"query: joined into one text, in this order: {join_names([*read])}")
+    if mean_size < FEWEST_CANDIDATES and between is None:
+        notes.append(
+            f"{candidates}: each text is one candidate; if it holds several, give the separator "
+            "between them"
+        )
     notes += column_notes([*columns, listed])
     return CandidatePlan((*columns, listed), targets, {}, None, tuple(notes), reader)
 
@@ -184,7 +192,8 @@ def _query_columns(columns: Sequence[Column]) -> tuple[Column, ...]:
     return tuple(replace(column, kind="text", remark="") for column in query)
 
 
-def _remark(rows: Sequence[Row], name: str, separator: str | None) -> str:
+def _mean_size(rows: Sequence[Row], name: str, separator: str | None) -> float:
+    """The mean number of candidates in a row."""
     reader = TargetReader((name,), separator, "candidates")
     sizes = [len(reader.read(row)) for row in rows if name in row.record]
-    return f"{sum(sizes) / len(sizes):.1f} per row"
+    return sum(sizes) / len(sizes)

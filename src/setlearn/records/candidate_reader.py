@@ -76,7 +76,7 @@ class CandidateReader:
         for element in chosen.difference(candidates):
             raise DataError(
                 f"{row.place}: {short_repr(element)} is chosen, but it is not among the "
-                f"{len(candidates)} candidates in {self.candidates.name!r}; add it to them, or "
-                "leave the row out",
-                advice={"skip_bad": True},
+                f"{len(candidates)} candidates in {self.candidates.name!r}; add it to them, leave "
+                "the row out, or say what separates the elements of a text",
+                advice={"skip_bad": True, "separator": None},
             )

@@ -89,8 +89,13 @@ def plan_records(
     word: text (by characters)
     """
     rows = training_rows(records)
+    found = []
     if candidates is None and task in (None, "candidates"):
         candidates = find_candidates(rows, target)
+        found = [
+            f"{candidates}: holds all chosen elements, so they are chosen from it; if they are "
+            "labels all the same, choose the task labels"
+        ]
     if candidates is None and task == "candidates":
         raise DataError(
             "no column has lists that hold all elements of the sets; name the column of candidates",
@@ -98,9 +103,10 @@ def plan_records(
         )
     if candidates is not None:
         _check_for_candidates(candidates, task, text=text, tokens=tokens)
-        return plan_candidates(
+        plan = plan_candidates(
             rows, candidates, target=target, inputs=inputs, kinds=kinds, separator=separator
         )
+        return replace(plan, notes=(*found, *plan.notes))
     targets, notes = guess_targets(rows, target, separator=separator, task=task)
     columns = guess_columns(
         rows,

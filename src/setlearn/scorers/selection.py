@@ -59,7 +59,7 @@ class SelectionScorer:
         lists : CandidateLists
         right : array of bool of shape (n_rows,)
         fold : array of int of shape (n_samples,)
-            -1 for samples that are not held out; they have no scores of that kind.
+            From 0 up: the fold that holds each sample out.
         drawn : array of int
             The samples that the learner is fitted on. Counts come from all samples.
         n_jobs : int, optional
@@ -76,7 +76,7 @@ class SelectionScorer:
         right, of_row = right[chosen[lists.sample]], fold[drawn][read.lists.sample]
         features = self.features.features(read)
         self.model_, scores = _fitted(self.estimator, features, right, of_row, n_jobs)
-        weight = (of_row >= 0)[:, None].astype(float)
+        weight = np.ones((len(scores), 1))
         self.calibration_ = Platt.fit(log_odds(scores)[:, None], right[:, None], weight)
         return read, self._calibrated(scores)
 
@@ -137,7 +137,7 @@ class CompletionScorer:
         for _ in range(PARTS_OF_A_SET):
             known = random_parts(read.lists, right, rng)
             is_any = np.bincount(sample, known, minlength=len(read.lists)) > 0
-            used = np.flatnonzero(is_any[sample] & ~known & (fold >= 0)[sample])
+            used = np.flatnonzero(is_any[sample] & ~known)
             rows.append(used)
             parts.append(known)
             inputs.append(_known_features(features, read, scores, known)[used])

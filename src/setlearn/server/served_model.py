@@ -204,8 +204,8 @@ class ServedModel:
             return Refusal(f"the model cannot use this rule: {error}; change it, or leave it out")
         try:
             return self._answer_together([ask])[0]
-        except SetlearnError:
-            return Refusal(self._advice(ask))
+        except SetlearnError as error:
+            return Refusal(self._advice(ask, error.without_values))
         except Exception as error:  # a learner may fail on an input in any way
             # Logged because it may be a bug; without the message, which may contain the input.
             name = ask.operation.__name__
@@ -229,7 +229,7 @@ class ServedModel:
     def _columns(self) -> list[dict[str, str]]:
         return [{"name": c.name, "kind": c.kind} for c in self.model.reader.columns]
 
-    def _advice(self, ask: Ask) -> str:
+    def _advice(self, ask: Ask, otherwise: str | None = None) -> str:
         columns = ", ".join(f"{column['name']} ({column['kind']})" for column in self._columns())
         advice = f"the model reads {columns}: send one record or one value per input"
         if ask.known is not None:
@@ -237,7 +237,9 @@ class ServedModel:
                 "; known elements must be ones that the model knows (GET /v1/model lists its "
                 "labels) or candidates of their input, with one list per input"
             )
-        problem = self._problem(ask) or "an input or a known element does not fit the model"
+        problem = (
+            self._problem(ask) or otherwise or "an input or a known element does not fit the model"
+        )
         return f"{problem}; {advice}"
 
     def _problem(self, ask: Ask) -> str | None:
