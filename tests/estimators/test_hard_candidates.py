@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, ShuffleSplit
 
-from setlearn import SetSelector
+from setlearn import SetClassifier, SetSelector
 from setlearn.candidate_lists import read_candidate_lists
 from setlearn.errors import DataError, KindError, ParameterError
 from setlearn.estimators import chosen_sets
 from setlearn.estimators.chosen_sets import drawn_samples
 from setlearn.metrics import mean_f1
-from setlearn.rules import Threshold, TopK
+from setlearn.rules import ExpectedF, MostProbable, RiskControl, Threshold, TopK
 
 RNG = np.random.default_rng(0)
 MATRICES = [RNG.normal(size=(2 + k % 5, 3)) for k in range(80)]
@@ -143,3 +143,22 @@ def test_no_sample_has_candidates():
 def test_hardly_any_samples_are_enough_for_a_plain_task():
     model = fitted(MATRICES[:15], CHOSEN[:15])
     assert mean_f1(CHOSEN[15:], model.predict(MATRICES[15:])) > 0.7
+
+
+def test_a_classifier_of_labels_says_who_takes_candidates():
+    X, y = baskets(30, 0)
+    with pytest.raises(KindError, match="use SetSelector"):
+        SetClassifier().fit(X, y)
+
+
+@pytest.mark.parametrize("rule", [ExpectedF(joint=True), MostProbable(joint=True)], ids=repr)
+def test_rules_that_need_the_same_labels_are_refused(rule):
+    with pytest.raises(
+        ParameterError, match="candidates differ from sample to sample; leave joint"
+    ):
+        SetSelector(rule=rule).fit(*baskets(30, 0))
+
+
+def test_a_rule_in_the_place_of_a_learner():
+    with pytest.raises(KindError, match=r"is a rule, not a learner; pass rule=RiskControl"):
+        SetSelector(RiskControl(0.9)).fit(*baskets(30, 0))

@@ -61,6 +61,16 @@ def test_targets_are_split_as_they_were_for_the_guess():
     assert plan.problem_with(Row("", records[0])) is None
 
 
+def test_some_sets_may_have_errors():
+    """They are named, instead of a guess that something else is meant."""
+    records = [{**row, "chosen": [f"{c} " for c in row["chosen"]]} for row in ORDERS[:12]]
+    plan = plan_records([*records, *ORDERS[12:]], target="chosen")
+    assert plan.task == "candidates"
+    assert "is chosen, but it is not among" in str(
+        [plan.problem_with(Row("", record)) for record in records]
+    )
+
+
 def test_texts_that_may_hold_several_candidates_are_mentioned():
     records = [{"ask": f"item {k}", "shown": f"{k} {k + 1}", "bought": str(k)} for k in range(20)]
     plan = plan_records(records, target="bought", candidates="shown")

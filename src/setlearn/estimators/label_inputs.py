@@ -18,7 +18,7 @@ from setlearn.features.column_guesses import is_id_name
 from setlearn.features.columns import join_names
 from setlearn.learners.input_range import check_range
 
-__all__ = ["check_inputs", "check_numbers", "one_sample", "set_columns"]
+__all__ = ["check_inputs", "check_numbers", "one_sample", "refuse_candidates", "set_columns"]
 
 
 def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool, allow_nan: bool) -> Any:
@@ -82,6 +82,35 @@ def check_inputs(estimator: BaseEstimator, X: Any, *, reset: bool, allow_nan: bo
         raise error if isinstance(error, DataError) else DataError(_with_cure(error)) from error
     # A learner that selects columns by name needs the table itself.
     return X if hasattr(X, "columns") or not numeric else checked
+
+
+def refuse_candidates(X: Any, y: Any) -> None:
+    """Raise if X holds pairs of a text and a list, and y what is chosen from the lists.
+
+    Parameters
+    ----------
+    X : inputs
+    y : targets
+
+    Raises
+    ------
+    KindError
+    """
+    if not isinstance(X, list | tuple) or not isinstance(y, list | tuple) or len(X) != len(y):
+        return
+    if all(
+        isinstance(x, list | tuple)
+        and len(x) == 2
+        and isinstance(x[0], str)
+        and isinstance(x[1], list | tuple)
+        and isinstance(chosen, set | frozenset | list | tuple)
+        and set(map(str, chosen)) <= set(map(str, x[1]))
+        for x, chosen in zip(X, y, strict=True)
+    ):
+        raise KindError(
+            f"X holds pairs such as {X[0]!r:.60}, and y what is chosen from their lists; use "
+            "SetSelector, or pass a DataFrame for sets of labels"
+        )
 
 
 def check_numbers(learner: BaseEstimator, X: Any, features: TableFeatures | None) -> None:

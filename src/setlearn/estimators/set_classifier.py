@@ -20,7 +20,12 @@ from setlearn.errors import DataError, ParameterError
 from setlearn.estimators.base import InputLayout
 from setlearn.estimators.completion import Completion
 from setlearn.estimators.hierarchy import Hierarchy, parents_of
-from setlearn.estimators.label_inputs import check_inputs, check_numbers, set_columns
+from setlearn.estimators.label_inputs import (
+    check_inputs,
+    check_numbers,
+    refuse_candidates,
+    set_columns,
+)
 from setlearn.estimators.label_predictor import LabelPredictor
 from setlearn.estimators.label_problem import (
     LabelProblem,
@@ -213,6 +218,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
     def _read_problem(self, X: Any, y: Any) -> LabelProblem:
         """Check parameters, inputs, targets and how they go together, before anything costly."""
         self._check_parameters()
+        refuse_candidates(X, y)
         features, learner = self._features_and_learner(X)
         table = X
         if features is not None:

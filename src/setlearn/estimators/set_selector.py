@@ -200,6 +200,11 @@ class SetSelector(SelectionPredictor, BaseEstimator):  # type: ignore[misc]  # s
                 f"{rule!r} needs the same choices for every sample, but candidates differ from "
                 "sample to sample; use another rule, such as LambdaSet() or ExpectedF()"
             )
+        if rule.requires_examples:
+            raise ParameterError(
+                f"{rule!r} needs whole training sets, but candidates differ from sample to sample; "
+                "leave joint out, or use another rule"
+            )
         rule.check_parameters()
         new_rule: Rule = clone(rule)
         return new_rule

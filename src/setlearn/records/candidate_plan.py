@@ -30,9 +30,9 @@ USUAL_NAME = "candidates"
 QUERY_KINDS = ("text", "category", "number", "date")
 """Kinds of columns that are read as texts."""
 
-SHARE_CONTAINED = 0.95
+SHARE_CONTAINED, SHARE_REPEATING = 0.8, 0.05
 """The lists of candidates hold all elements of at least this share of the sets; the others are
-errors, to be named."""
+errors, to be named. Hardly any of the lists repeat an element."""
 
 FEWEST_CANDIDATES = 1.5
 """Lists of candidates have more elements on average, and more than the sets."""
@@ -158,7 +158,7 @@ def _holds_candidates(rows: Sequence[Row], name: str, target: str) -> bool:
             n_sets, n_contained = n_sets + 1, n_contained + (chosen <= candidates)
     is_longer = n_candidates > max(n_chosen, FEWEST_CANDIDATES * len(rows))
     differs = len(different) > 1 or len(rows) == 1
-    repeats = n_repeating > (1 - SHARE_CONTAINED) * len(rows)
+    repeats = n_repeating > SHARE_REPEATING * len(rows)
     return is_longer and differs and not repeats and n_contained >= SHARE_CONTAINED * n_sets > 0
 
 

@@ -36,6 +36,8 @@ def check_learner(estimator: Any) -> None:
             f"estimator must be a scikit-learn classifier, got {estimator!r}; "
             "pass an instance such as LogisticRegression()"
         )
+    if hasattr(estimator, "accept"):
+        raise KindError(f"{estimator!r} is a rule, not a learner; pass rule={estimator!r}")
     # Some classifiers that are made of others show their methods only when they are fitted.
     if not (
         _gives_scores(estimator) or (is_classifier(estimator) and _gives_scores(type(estimator)))
