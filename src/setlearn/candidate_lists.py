@@ -12,7 +12,7 @@ from setlearn.errors import DataError, KindError
 from setlearn.missing_values import is_missing
 from setlearn.nodes import BoolArray, FloatArray, IntArray
 
-__all__ = ["CandidateLists", "read_candidate_lists"]
+__all__ = ["CandidateLists", "as_candidate", "read_candidate_lists"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -259,12 +259,15 @@ def _pair(sample: int, pair: Any) -> tuple[Any, list[Any]]:
     return query, list(candidates)
 
 
+def as_candidate(value: Any) -> Any:
+    """A candidate as an element of a set: lists of tokens are tuples, NumPy's values plain ones."""
+    if isinstance(value, np.generic):  # which is written differently, though it is equal
+        return value.item()
+    return tuple(value) if isinstance(value, list | np.ndarray) else value
+
+
 def _hashable(candidate: Any, sample: int) -> Hashable:
-    """A candidate as an element of a set: lists of tokens become tuples."""
-    if isinstance(candidate, np.generic):  # which is written differently, though it is equal
-        candidate = candidate.item()
-    if isinstance(candidate, list | np.ndarray):
-        candidate = tuple(candidate)
+    candidate = as_candidate(candidate)
     if candidate is None or is_missing(candidate):
         raise DataError(f"sample {sample} of X has an empty or missing candidate; leave it out")
     try:

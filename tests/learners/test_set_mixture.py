@@ -113,7 +113,7 @@ def test_a_label_that_no_row_knows_is_improbable():
 
 
 def test_not_all_of_many_rows_are_held_out(monkeypatch):
-    monkeypatch.setattr(mixture_module, "MOST_HELD_OUT", 40)
+    monkeypatch.setattr("setlearn.learners.held_out.MOST_HELD_OUT", 40)
     held_out = SetMixture(10, random_state=0).fit_held_out(X, Y)
     assert held_out.probabilities.shape == (40, 4)
     assert held_out.examples.weights.shape[0] == 40

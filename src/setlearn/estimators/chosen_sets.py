@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from sklearn.base import clone
 
-from setlearn.candidate_lists import CandidateLists
+from setlearn.candidate_lists import CandidateLists, as_candidate
 from setlearn.errors import KindError
 from setlearn.estimators.argument_checks import check_same_length
 from setlearn.nodes import BoolArray, FloatArray, IntArray, Nodes
@@ -46,7 +46,7 @@ class RuleSamples(NamedTuple):
 
 
 def chosen_sets(sets: Any, name: str) -> list[frozenset[Any]]:
-    """Read sets of candidates: lists of tokens become tuples, and NumPy's numbers plain ones.
+    """Read sets of candidates.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def chosen_sets(sets: Any, name: str) -> list[frozenset[Any]]:
     list of frozenset
     """
     return [
-        read_set([_element(element) for element in sample], f"sample {number} of {name}")
+        read_set([as_candidate(element) for element in sample], f"sample {number} of {name}")
         for number, sample in enumerate(read_samples(sets, name))
     ]
 
@@ -136,12 +136,6 @@ def drawn_samples(lists: CandidateLists, rng: np.random.RandomState) -> IntArray
     order = order[lists.sizes[order] <= longest][: max(2, usable.max())]
     fits = np.cumsum(lists.sizes[order]) <= MOST_ROWS
     return np.sort(order[: max(2, int(fits.sum()))])
-
-
-def _element(element: Any) -> Any:
-    if isinstance(element, np.generic):
-        return element.item()
-    return tuple(element) if isinstance(element, list) else element
 
 
 def _refuse_relevances(y: Any, lists: CandidateLists) -> None:

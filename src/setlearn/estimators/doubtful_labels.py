@@ -20,7 +20,8 @@ MANY_CLASSES = 10
 SHARE_RECURRING = 0.4
 """In "Rome, Italy" and the like, a small share of the parts occur in several classes."""
 
-MISSING_WORDS = {"n/a", "nan", "null"}
+WRITTEN_GAPS = {"n/a", "nan", "null"}
+"""How programs write missing values. Others, such as "none" and "NA", may well be labels."""
 
 BETWEEN_WORDS = set(" ,;|[]'\"")
 """Characters that stand between the labels of a text."""
@@ -122,7 +123,7 @@ def check_labels_of_sets(labels: Sequence[Hashable], sets: Sequence[frozenset[Ha
 
 def _warn_of_missing(texts: Sequence[str]) -> None:
     """Warn of labels that are written as missing values are in files."""
-    found = [text for text in texts if text.strip().lower() in MISSING_WORDS]
+    found = [text for text in texts if text.strip().lower() in WRITTEN_GAPS]
     if found:
         warn_user(
             SetlearnWarning(

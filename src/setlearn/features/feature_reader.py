@@ -96,8 +96,8 @@ class FeatureReader:
         ----------
         rows : sequence of Row
         warn_of_unseen : bool, default=True
-            Whether to warn of categories that training has not seen, and of dates far outside of
-            its range, once for all rows.
+            Whether to warn of categories that training has not seen, of dates far outside of its
+            range, and of numbers where it had texts, once for all rows.
 
         Returns
         -------

@@ -12,7 +12,7 @@ from setlearn.errors import ParameterError
 from setlearn.nodes import FloatArray, IntArray
 from setlearn.savable import savable
 
-__all__ = ["DenseView"]
+__all__ = ["DenseView", "stored_features"]
 
 MOST_DIRECTIONS = 30
 """The largest number of features that stand for all words together."""
@@ -80,3 +80,22 @@ class DenseView:
     def of(self, X: Any) -> FloatArray:
         """The dense table of these rows, (n, k + m)."""
         return np.hstack([X[:, self.kept].toarray(), X @ self.directions])
+
+
+def stored_features(X: Any) -> list[int]:
+    """Find the features of a sparse X that are numbers rather than words.
+
+    They store a value for each row, and not only positive ones, as words do that all texts have.
+
+    Parameters
+    ----------
+    X : sparse array of shape (n, features)
+
+    Returns
+    -------
+    list of int
+    """
+    counts = np.bincount(X.indices, minlength=X.shape[1])
+    stored = np.flatnonzero(counts == X.shape[0])
+    numbers: list[int] = stored[(X[:, stored].toarray() <= 0).any(axis=0)].tolist()
+    return numbers

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,14 +21,14 @@ from sklearn.utils.validation import (
 
 from setlearn.learners.blas_threads import few_threads
 from setlearn.learners.boosted_labels import BoostedLabels
-from setlearn.learners.dense_view import DenseView
+from setlearn.learners.dense_view import DenseView, stored_features
+from setlearn.learners.held_out import HeldOut, held_out_rows
 from setlearn.learners.label_pool import fitted_pool, label_frequencies, pooled
 from setlearn.learners.linear_labels import LinearLabels
 from setlearn.learners.log_loss import log_loss
 from setlearn.learners.log_odds_pool import LogOddsPool
 from setlearn.learners.logistic_labels import LogisticLabels
 from setlearn.learners.ridge_labels import KernelLabels, LandmarkLabels, SparseRidgeLabels
-from setlearn.learners.row_draws import drawn_rows
 from setlearn.learners.set_forest import SetForest
 from setlearn.learners.set_prior import SetPrior
 from setlearn.missing_values import lower_medians
@@ -38,7 +37,7 @@ from setlearn.parameter_checks import check_count
 from setlearn.progress import progress
 from setlearn.savable import savable
 
-__all__ = ["HeldOut", "SetMixture"]
+__all__ = ["SetMixture"]
 
 READING = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
 """How inputs are read in ``fit`` and later."""
@@ -48,13 +47,6 @@ LARGEST_SYSTEM = 5000
 
 MOST_TREES, FEWEST_TREES, ROWS_IN_TREES = 500, 200, 1_200_000
 """Trees times rows stay about the same where that leaves enough trees."""
-
-MOST_HELD_OUT = 10_000
-"""The largest number of rows that held-out scores are computed for: rules need no more."""
-
-MOST_HELD_OUT_SCORES = 5_000_000
-LEAST_HELD_OUT = 1000
-"""If there are many labels, fewer rows are held out, but so many at least."""
 
 EVIDENCE = 0.75
 """How much the other models change the probabilities of whole sets, from 0 to 1."""
@@ -67,15 +59,6 @@ LEAST_WEIGHT = 0.01
 
 BESIDE_FOREST = ("sparse_", "smooth_", "linear_", "boosted_")
 """The models other than the forest, in the order of their weights."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class HeldOut:
-    """What a learner answers for training rows as if it had not seen them."""
-
-    rows: IntArray  # (m,) which training rows
-    probabilities: FloatArray  # (m, labels)
-    examples: Examples | None = None
 
 
 def _may_give_examples(mixture: SetMixture) -> bool:
@@ -225,14 +208,14 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         self.prior_ = self.view_ = self.pool_ = self.medians_ = None
         self.frequencies_ = label_frequencies(Y, weight)
         if not sparse.issparse(X):
-            rows = _held_out_rows(Y.shape)
+            rows = held_out_rows(Y.shape)
             return HeldOut(counted[rows], *self._fit_dense(X, Y, weight, rows))
         self.sparse_ = _sparse_model(X)
-        rows = _held_out_rows(Y.shape, self.sparse_.largest_held_out_share)
+        rows = held_out_rows(Y.shape, self.sparse_.largest_held_out_share)
         answer = self.sparse_.fit_held_out(X, Y, weight, rows)
         dense_features = self.dense_features
         if dense_features is None:
-            dense_features = _stored_features(X)
+            dense_features = stored_features(X)
             if not dense_features:
                 mixed = self._mixed([answer])
                 return HeldOut(counted[rows], mixed, self._fit_prior(Y, weight, rows, mixed))
@@ -456,25 +439,6 @@ def _sparse_model(X: Any) -> Any:
     if n_features < n and n_features <= LARGEST_SYSTEM:
         return SparseRidgeLabels()
     return KernelLabels() if n <= LARGEST_SYSTEM else LinearLabels()
-
-
-def _stored_features(X: Any) -> list[int]:
-    """The features of a sparse X that are numbers rather than words.
-
-    They store a value for each row, and not only positive ones, as words do that all texts have.
-    """
-    counts = np.bincount(X.indices, minlength=X.shape[1])
-    stored = np.flatnonzero(counts == X.shape[0])
-    numbers: list[int] = stored[(X[:, stored].toarray() <= 0).any(axis=0)].tolist()
-    return numbers
-
-
-def _held_out_rows(shape: tuple[int, ...], largest_share: float = 1.0) -> IntArray:
-    """Which of the training rows (n, labels) to hold out, ascending."""
-    n, n_labels = shape
-    most = min(MOST_HELD_OUT, max(LEAST_HELD_OUT, MOST_HELD_OUT_SCORES // n_labels))
-    n_held_out = min(most, max(1, int(largest_share * n)))
-    return drawn_rows(n, n_held_out)
 
 
 def _usual_trees(n_rows: int) -> int:

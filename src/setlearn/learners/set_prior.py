@@ -71,7 +71,7 @@ class SetPrior:
         with np.errstate(divide="ignore"):  # a set that no other row has is not possible
             others = np.log(np.maximum(counts[of_whole] - of_row[whole], 0))
         without_own[whole] = others - explained[of_whole]
-        return self._examples(probabilities, None, own[rows], without_own[rows])
+        return self._examples(probabilities, own=(own[rows], without_own[rows]))
 
     def examples(self, probabilities: FloatArray, known: BoolArray | None = None) -> Examples:
         """The sets that are most probable for each row, weighted.
@@ -87,16 +87,15 @@ class SetPrior:
         -------
         weighted : Examples
         """
-        n = len(probabilities)
-        return self._examples(probabilities, known, np.full(n, -1), np.zeros(n))
+        return self._examples(probabilities, known)
 
     def _examples(
         self,
         probabilities: FloatArray,
-        known: BoolArray | None,
-        own: IntArray,
-        log_weight_of_own: FloatArray,
+        known: BoolArray | None = None,
+        own: tuple[IntArray, FloatArray] | None = None,
     ) -> Examples:
+        """As `examples`; ``own`` is the number of each row's own set, or -1, and its log-weight."""
         n, m = len(probabilities), len(self.log_weights_)
         if not n or not m:
             return Examples(self.sets_, sparse.csr_array((n, m)))
@@ -106,9 +105,11 @@ class SetPrior:
             rows = slice(start, start + size)
             evidence = np.asarray(self.sets_ @ logit(probabilities[rows]).T).T  # (rows, m)
             score = evidence + self.log_weights_
-            trained = np.flatnonzero(own[rows] >= 0)
-            at = trained, own[rows][trained]
-            score[at] = evidence[at] + log_weight_of_own[rows][trained]
+            if own is not None:
+                numbers, log_weights = (each[rows] for each in own)
+                is_set = np.flatnonzero(numbers >= 0)
+                at = is_set, numbers[is_set]
+                score[at] = evidence[at] + log_weights[is_set]
             if known is not None:
                 n_shared = np.asarray(self.sets_.astype(np.float32) @ known[rows].T).T
                 score[n_shared < known[rows].sum(axis=1, keepdims=True)] = -np.inf

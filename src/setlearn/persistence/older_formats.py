@@ -87,13 +87,13 @@ MOVED: Mapping[str, str] = {
 CONDITIONAL_SCORES = "setlearn.estimators.completion:ConditionalScores"
 
 ADDED: Mapping[str, Mapping[str, Any]] = {
-    "setlearn.features.encoders:TextEncoder": {"had_numbers": True},
     CONDITIONAL_SCORES: {"pool_": None},
     "setlearn.estimators.set_classifier:SetClassifier": {
         "features_": None,
         "hierarchy_": None,
         "n_unknown_": 0,
     },
+    "setlearn.features.encoders:TextEncoder": {"had_numbers": True},
     "setlearn.learners.linear_labels:LinearLabels": {"platt_": None},
     "setlearn.learners.set_forest:SetForest": {"known_": None},
     "setlearn.learners.set_mixture:SetMixture": {

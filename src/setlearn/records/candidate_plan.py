@@ -101,8 +101,8 @@ def plan_candidates(
     """
     [candidates] = matching_columns([candidates], count_columns(rows))
     names, _ = target_columns(rows, target)
-    between = _separator(rows, names[0]) if separator is None else separator or None
-    targets, notes = guess_targets(rows, target, separator=between or "", task="candidates")
+    of_sets = _separator(rows, names[0]) if separator is None else separator
+    targets, notes = guess_targets(rows, target, separator=of_sets or "", task="candidates")
     if candidates in targets.columns:
         raise ParameterError(
             f"column {candidates!r} is the target, so it cannot hold the candidates; name the "

@@ -89,24 +89,20 @@ def plan_records(
     word: text (by characters)
     """
     rows = training_rows(records)
-    found = []
+    guessed = None
     if candidates is None and task in (None, "candidates"):
-        candidates = find_candidates(rows, target)
-        found = [
-            f"{candidates}: holds all chosen elements, so they are chosen from it; if they are "
-            "labels all the same, choose the task labels"
-        ]
-    if candidates is None and task == "candidates":
+        guessed = find_candidates(rows, target)
+    if guessed is None and candidates is None and task == "candidates":
         raise DataError(
             "no column has lists that hold all elements of the sets; name the column of candidates",
             advice={"candidates": None},
         )
-    if candidates is not None:
-        _check_for_candidates(candidates, task, text=text, tokens=tokens)
+    if column := candidates or guessed:
+        _check_for_candidates(column, task, text=text, tokens=tokens)
         plan = plan_candidates(
-            rows, candidates, target=target, inputs=inputs, kinds=kinds, separator=separator
+            rows, column, target=target, inputs=inputs, kinds=kinds, separator=separator
         )
-        return replace(plan, notes=(*found, *plan.notes))
+        return plan if guessed is None else replace(plan, notes=(_guess_of(column), *plan.notes))
     targets, notes = guess_targets(rows, target, separator=separator, task=task)
     columns = guess_columns(
         rows,
@@ -141,6 +137,14 @@ def plan_to_continue(model: RecordModel, notes: Sequence[str] = ()) -> RecordPla
     RecordPlan
     """
     return RecordPlan(model.reader.columns, model.targets, {}, None, tuple(notes), model.reader)
+
+
+def _guess_of(candidates: str) -> str:
+    """The note on a column that was guessed to hold the candidates."""
+    return (
+        f"{candidates}: holds all chosen elements, so they are chosen from it; if they are labels "
+        "all the same, choose the task labels"
+    )
 
 
 def _check_for_candidates(candidates: str, task: Task | None, **splits: Any) -> None:

@@ -123,7 +123,7 @@ class LabelScorer(ABC):
         Step
         """
         if with_examples:
-            scores, examples = self.scores_and_examples(X, known)
+            scores, examples = self._scores_and_examples(X, known)
         else:
             scores, examples = self.scores(X), None
         if known is not None and self.empty_choice:
@@ -136,22 +136,10 @@ class LabelScorer(ABC):
         """Training sets similar to those of X, from learners that know them."""
         return None
 
-    def scores_and_examples(
-        self, X: Any, known: BoolArray | None = None
+    def _scores_and_examples(
+        self, X: Any, known: BoolArray | None
     ) -> tuple[FloatArray, Examples | None]:
-        """What `scores` and `examples` return.
-
-        Parameters
-        ----------
-        X : inputs
-        known : array of bool of shape (n, labels), optional
-            The examples may then be those with these labels.
-
-        Returns
-        -------
-        scores : array of shape (n, labels)
-        examples : Examples or None
-        """
+        """What `scores` and `examples` return; the sets may be those with the known labels."""
         return self.scores(X), self.examples(X)
 
     def scores(self, X: Any) -> FloatArray:
@@ -308,24 +296,13 @@ class MarginalScorer(LabelScorer):
             return None
         return self._with_constant_sets(model.examples(self._after_steps(X)))
 
-    def scores_and_examples(
-        self, X: Any, known: BoolArray | None = None
+    def _scores_and_examples(
+        self, X: Any, known: BoolArray | None
     ) -> tuple[FloatArray, Examples | None]:
-        """What `scores` and `examples` return, in one pass if the learner has one.
-
-        Parameters
-        ----------
-        X : inputs
-        known : array of bool of shape (n, labels), optional
-
-        Returns
-        -------
-        scores : array of shape (n, labels)
-        examples : Examples or None
-        """
+        """What `scores` and `examples` return, in one pass if the learner has one."""
         model: Any = getattr(self, "model_", None)
         if not hasattr(model, "predict_with_examples"):
-            return super().scores_and_examples(X, known)
+            return super()._scores_and_examples(X, known)
         wanted = None if known is None else known[:, self.varying_]
         scores, examples = model.predict_with_examples(self._after_steps(X), wanted)
         return self._with_constant_scores(scores), self._with_constant_sets(examples)

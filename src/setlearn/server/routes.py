@@ -59,7 +59,7 @@ Unseen: TypeAlias = Annotated[
     Field(
         description=(
             "For each input, whether it has categories, dates or tokens that training has not "
-            "seen. The answer is made without them."
+            "seen, which are left out of the answer, or numbers where training had texts."
         ),
         examples=[[False]],
     ),
