@@ -54,7 +54,7 @@ fuzz-models: $(STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev,parquet,plot,server]'
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev,parquet,plot,ray,server]'
 	touch $(STAMP)
 
 clean:
