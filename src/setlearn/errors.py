@@ -7,6 +7,7 @@
     ├── KindError          (TypeError)       a value of the wrong type, such as a string for a set
     ├── ParameterError     (ValueError)      a parameter out of range or in conflict with another
     ├── NotFittedError     (sklearn's)       a method that needs ``fit`` was called before it
+    ├── ClusterError                         a Ray cluster that cannot be used
     └── ModelError                           a model that cannot be loaded or saved
         └── UntrustedModelError              a saved model with types that were not allowed
 
@@ -24,6 +25,7 @@ from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
 from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
 
 __all__ = [
+    "ClusterError",
     "ConvergenceWarning",
     "DataError",
     "DateRangeWarning",
@@ -95,6 +97,10 @@ class ParameterError(SetlearnError, ValueError):
 
 class NotFittedError(SetlearnError, _SklearnNotFittedError):  # type: ignore[misc]  # untyped
     """A method that needs a fitted model was called before ``fit``."""
+
+
+class ClusterError(SetlearnError):
+    """A Ray cluster does not answer, or its workers cannot be used."""
 
 
 class ModelError(SetlearnError):
