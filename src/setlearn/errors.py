@@ -8,6 +8,7 @@
     ├── ParameterError     (ValueError)      a parameter out of range or in conflict with another
     ├── NotFittedError     (sklearn's)       a method that needs ``fit`` was called before it
     ├── ClusterError                         a Ray cluster that cannot be used
+    ├── LostReplicaError                     another process of a shared training has ended
     └── ModelError                           a model that cannot be loaded or saved
         └── UntrustedModelError              a saved model with types that were not allowed
 
@@ -31,6 +32,7 @@ __all__ = [
     "DateRangeWarning",
     "InterruptedFitWarning",
     "KindError",
+    "LostReplicaError",
     "ModelError",
     "NotFittedError",
     "NumbersForTextsWarning",
@@ -120,6 +122,10 @@ class UntrustedModelError(ModelError):
     def __init__(self, message: str, types: Sequence[str] = ()) -> None:
         super().__init__(message, advice={"trusted": tuple(types)} if types else None)
         self.types = tuple(types)
+
+
+class LostReplicaError(SetlearnError):
+    """Another process of a training that several share has ended, or does not answer."""
 
 
 class SetlearnWarning(UserWarning):

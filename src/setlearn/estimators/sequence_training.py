@@ -149,6 +149,7 @@ class SequenceTraining:
         plan = replace(plan, max_seconds=seconds_left)
         self.seconds_each = MOST_EVALUATING * seconds_left * plan.evaluate_every / plan.max_steps
         self.n_nodes = np.bincount(self.targets.sample, minlength=self.targets.n_samples)
+        self.n_terms = network.loss_terms(self.targets, self.scorer.loss)
         trainer = Trainer(
             network,
             lambda rows: self.loss(self.train[rows.numpy()]),
@@ -157,6 +158,7 @@ class SequenceTraining:
             seed=int(rng.randint(2**31 - 1)),
             evaluate=lambda: self.evaluate(trainer.history),
             parts=self._parts,
+            weight=self._weight,
             verbose=training.verbose_by_default,
             description="training the network",
             checkpoint=None if training.checkpoint is None else Path(training.checkpoint),
@@ -189,6 +191,10 @@ class SequenceTraining:
             for part in parts
             for rows in np.split(part, _cuts(n_nodes[part], MOST_NODES))
         ]
+
+    def _weight(self, rows: Tensor) -> float:
+        """How many terms the loss of these rows is the mean of."""
+        return float(self.n_terms[self.train[rows.numpy()]].sum())
 
     def loss(self, samples: IntArray) -> Tensor:
         """The loss on every node of these samples' trees; each input is encoded once."""

@@ -13,6 +13,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from setlearn.errors import DataError
 from setlearn.networks.recipe import Loss
+from setlearn.nodes import IntArray
 from setlearn.trie import Sequences, Trie
 
 if TYPE_CHECKING:
@@ -163,6 +164,27 @@ class SequenceNetwork(nn.Module, ABC):
             A single number.
         """
         return self.tree_loss(self.score_trie(memory, trie), trie, loss)
+
+    def loss_terms(self, trie: Trie, loss: Loss) -> IntArray:
+        """How many terms the mean in `training_loss` has for each tree.
+
+        Processes that share a batch weigh their losses by it. A network whose ``training_loss`` is
+        the mean of something else than nodes or tokens overrides it.
+
+        Parameters
+        ----------
+        trie : Trie
+            What `training_trie` returned.
+        loss : {"node", "sequence"}
+
+        Returns
+        -------
+        array of int, shape (n_trees,)
+        """
+        if loss == "node":
+            return np.bincount(trie.sample, minlength=trie.n_samples)
+        tree = trie.sample[trie.edge_node]
+        return np.bincount(tree, trie.edge_count, minlength=trie.n_samples).astype(np.int64)
 
     def tree_loss(self, logits: Tensor, trie: Trie, loss: Loss) -> Tensor:
         """The loss of scored trees. Stand-ins that a sample does not use are not its choices.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any, Required, TypedDict, cast
 
 import torch
@@ -23,6 +23,7 @@ from setlearn.networks.checkpoint import (
     write_checkpoint,
 )
 from setlearn.networks.optimizers import PlainAdam, PlainAdamW
+from setlearn.networks.replicas import Replicas, replicas_here
 from setlearn.networks.runtime import CPU, rng_states, seeded, set_rng_states
 from setlearn.networks.training_settings import LEAST_TO_JUDGE, TrainingPlan
 from setlearn.parameter_checks import check_count
@@ -105,6 +106,10 @@ class Trainer:
     parts : callable, optional
         Takes the rows of a step, and returns them in parts that are small enough for the memory.
         Their gradients are added up, each by its share of the rows.
+    weight : callable, optional
+        Takes rows and returns how many terms their loss is the mean of. With it the training is
+        shared by the replicas of `setlearn.networks.replicas.trained_together`, if there are
+        some; without it each of them trains on all rows.
     verbose : bool or int, optional
         Whether to show how far the training is, as in `setlearn.progress.progress`.
     description : str
@@ -140,6 +145,7 @@ class Trainer:
         seed: int,
         evaluate: Callable[[], float | dict[str, float]] | None = None,
         parts: Callable[[Tensor], Sequence[Tensor]] | None = None,
+        weight: Callable[[Tensor], float] | None = None,
         verbose: int | None = None,
         description: str = "training",
         checkpoint: Path | None = None,
@@ -153,18 +159,20 @@ class Trainer:
         self.seed = int(seed)
         self.evaluate = evaluate
         self.parts = parts
+        self.weight = len if weight is None else weight
         self.verbose = verbose
         self.description = description
         self.checkpoint = checkpoint
         self.facts = dict(facts or {})
         self.history: list[Epoch] = []
+        self._replicas = Replicas() if weight is None else replicas_here()
         self._parameters = [p for p in network.parameters() if p.requires_grad]
         self._device = next((p.device for p in network.parameters()), CPU)
         self._optimizer = _optimizer(self._parameters, plan)
         self._batches: list[Tensor] = []  # of this pass over the rows
         self._step_count = 0
         self._seconds_before = 0.0  # of the runs that a checkpoint continues
-        self._started = time.perf_counter()
+        self._started = self._replicas.now()
         self._evaluated_for = 0.0  # seconds
         self._best_score = -math.inf
         self._best_weights: Weights = {}
@@ -175,12 +183,16 @@ class Trainer:
     def fit(self) -> list[Epoch]:
         """Train to the end, starting from the checkpoint if there is one; return the history."""
         with seeded(self.seed, self._device):
+            # The time that is left is not the same in all processes.
+            self.plan = self._replicas.by_first(lambda: self.plan)
+            self._replicas.begin(self.network, self._identity())
             self._resume()
-            self._started = time.perf_counter()
+            self._started = self._replicas.now()
             steps_left = self.plan.max_steps - self._step_count
             seconds_left = self.plan.max_seconds - self._seconds_before
+            verbose = self.verbose if self._replicas.is_first else False
             with progress(
-                self.description, steps_left, verbose=self.verbose, max_seconds=seconds_left
+                self.description, steps_left, verbose=verbose, max_seconds=seconds_left
             ) as advance:
                 while not self._is_finished():
                     self.history.append(self._epoch(advance))
@@ -223,10 +235,10 @@ class Trainer:
 
     def _seconds(self) -> float:
         """How long the training has taken so far."""
-        return self._seconds_before + time.perf_counter() - self._started
+        return self._seconds_before + self._replicas.now() - self._started
 
     def _epoch(self, advance: Advance) -> Epoch:
-        started = time.perf_counter()
+        started = self._seconds()
         progress_text = _progress_text(self.history[-1]) if self.history else ""
         self.network.train()
         while True:
@@ -246,7 +258,7 @@ class Trainer:
             "loss": math.fsum(losses) / len(losses),
             "held_out": None,
             **figures,
-            "seconds": time.perf_counter() - started,
+            "seconds": self._seconds() - started,
         }
         if self._seconds() >= self.plan.max_seconds:
             epoch["out_of_time"] = True
@@ -275,11 +287,17 @@ class Trainer:
 
     def _step(self, rows: Tensor) -> float:
         self._optimizer.zero_grad()
+        self._replicas.seed_step(self.seed, self._step_count)
         value = 0.0
         for part in [rows] if self.parts is None else self.parts(rows):
-            loss = self.loss(part) * (len(part) / len(rows))
+            share = self._replicas.share(part)
+            if len(share) == 0:
+                continue
+            of_part = self.weight(share) / self.weight(part)
+            loss = self.loss(share) * (of_part * len(part) / len(rows))
             loss.backward()  # type: ignore[no-untyped-call]  # torch's own
             value += float(loss.detach())
+        value = self._replicas.add_up(self._parameters, value)
         norm = nn.utils.clip_grad_norm_(self._parameters, self.plan.clip)
         # Checked before the weights change, so that they stay finite if this is caught.
         if not (math.isfinite(value) and math.isfinite(float(norm))):
@@ -300,7 +318,7 @@ class Trainer:
             return {}
         self.network.eval()
         with torch.no_grad():
-            result = self.evaluate()
+            result = self._replicas.by_first(self.evaluate)
         figures = result if isinstance(result, dict) else {"held_out": float(result)}
         score = figures["held_out"]
         if not math.isfinite(score):
@@ -326,8 +344,10 @@ class Trainer:
         return {**asdict(self.plan), **run, **self.facts, **shapes}
 
     def _save(self) -> None:
-        if self.checkpoint is None:
-            return
+        if self.checkpoint is not None:
+            self._replicas.by_first(partial(self._write, self.checkpoint))
+
+    def _write(self, checkpoint: Path) -> None:
         state = self._optimizer.state_dict()["state"]
         tensors = {
             **with_prefix("network", self.network.state_dict()),
@@ -347,12 +367,15 @@ class Trainer:
             "stale": self._stale,
             "ending": self._ending,
         }
-        write_checkpoint(self.checkpoint, tensors, about)
+        write_checkpoint(checkpoint, tensors, about)
 
     def _resume(self) -> None:
-        if self.checkpoint is None or not (self.checkpoint / CHECKPOINT_NAME).exists():
+        if self.checkpoint is None:
             return
-        tensors, about = read_checkpoint(self.checkpoint)
+        state = self._replicas.by_first(partial(_state_in, self.checkpoint))
+        if state is None:
+            return
+        tensors, about = state
         check_same_run(self.checkpoint, about["run"], self._identity(), LENGTH)
         if about["step"] > self.plan.max_steps:
             raise ParameterError(
@@ -377,6 +400,11 @@ class Trainer:
             moments.setdefault(int(index), {})[key] = tensor
         # The hyper-parameters come from the plan, only the moments from the file.
         self._optimizer.load_state_dict({**self._optimizer.state_dict(), "state": moments})
+
+
+def _state_in(checkpoint: Path) -> tuple[Weights, dict[str, Any]] | None:
+    """The state of an interrupted training, if there is one."""
+    return read_checkpoint(checkpoint) if (checkpoint / CHECKPOINT_NAME).exists() else None
 
 
 def _progress_text(epoch: Epoch) -> str:
