@@ -41,7 +41,7 @@ def test_so_are_those_of_the_primal_problem(kind, monkeypatch):
         assert n_features == 15
         penalty = model.similarity_.kernel(model.similarity_.compare(), model.width_)
         penalty += ridge_module.JITTER * np.eye(15)
-    left_out = model._solve_primal(rows, penalty, TARGETS)
+    left_out = model._solve_primal(rows, penalty, TARGETS, ROWS)
     whole = model.coefficients_.copy()
     features = np.asarray(sparse.csr_array(model._features(rows)).todense())
     for row in range(0, 120, 7):
@@ -79,7 +79,7 @@ def test_held_out_probabilities_are_calibrated_on_other_rows():
     rows = np.arange(0, 120, 2)
     held_out = KernelLabels().fit_held_out(X, RIGHT, WEIGHT[:, None], rows)
     model = fitted(KernelLabels(), X)
-    decisions = model._fit_decisions(X, RIGHT, WEIGHT[:, None])[rows]
+    decisions = model._fit_decisions(X, RIGHT, WEIGHT[:, None], rows)
     first = drawn_folds(60, 3) == 0
     curves = Platt.fit(decisions[~first], RIGHT[rows][~first], WEIGHT[rows][~first, None])
     np.testing.assert_allclose(held_out[first], curves(decisions[first]))
@@ -94,7 +94,7 @@ def test_left_out_rows_do_not_find_their_labels_in_unknown_entries(kind):
     weight[~weight.any(axis=1), 0] = 1
     model = kind()
     left_out = model._fit_decisions(
-        sparse.csr_array(rows) if kind is SparseRidgeLabels else rows, right, weight
+        sparse.csr_array(rows) if kind is SparseRidgeLabels else rows, right, weight, np.arange(300)
     )
     known = weight > 0
     scores = [roc_auc_score(right[k, j], left_out[k, j]) for j, k in enumerate(known.T)]

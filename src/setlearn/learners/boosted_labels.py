@@ -10,9 +10,9 @@ from scipy.special import expit, logit
 from sklearn import config_context
 from sklearn.tree import DecisionTreeRegressor
 
+from setlearn.learners.held_out import held_out_parts, judged_rows
 from setlearn.learners.log_loss import log_loss
 from setlearn.learners.packed_trees import PackedTrees
-from setlearn.learners.row_draws import drawn_folds
 from setlearn.nodes import BoolArray, FloatArray, IntArray
 from setlearn.progress import progress
 from setlearn.savable import savable
@@ -81,10 +81,11 @@ class BoostedLabels:
         """
         X = np.ascontiguousarray(X, dtype=np.float32)
         weight = np.broadcast_to(weight, Y.shape)
-        fold = drawn_folds(len(Y), FOLDS)
-        first = self._begun(X, Y, weight, fold == 0)
-        others = [self._boosting(X, Y, weight, fold != k, first.depth) for k in range(1, FOLDS)]
-        parts = [(fold == k, boosting) for k, boosting in enumerate([first, *others])]
+        judged = judged_rows(len(Y), rows)
+        held_first, *held_later = held_out_parts(len(Y), rows, FOLDS)
+        first = self._begun(X, Y, weight, held_first)
+        later = [self._boosting(X, Y, weight, ~held, first.depth) for held in held_later]
+        parts = list(zip([held_first, *held_later], [first, *later], strict=True))
         logits, lowest = np.empty(Y.shape), np.inf
         for held, boosting in parts:
             logits[held] = boosting.start
@@ -96,7 +97,7 @@ class BoostedLabels:
                         boosting.add_trees(BLOCK)
                     logits[held] += _sums(*boosting.latest(BLOCK), X[held])
                 probabilities = expit(logits)
-                loss = log_loss(probabilities, Y, weight)
+                loss = log_loss(probabilities[judged], Y[judged], weight[judged])
                 if loss >= (1 - LEAST_GAIN) * lowest:
                     break
                 gain, lowest = lowest - loss, loss

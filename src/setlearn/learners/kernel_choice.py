@@ -26,6 +26,8 @@ __all__ = ["CentredTargets", "KernelChoice", "solve_kernel"]
 
 ROWS_TO_CHOOSE_ON, ROWS_TO_JUDGE_ON = 2000, 1200
 """The largest numbers of rows that a setting is chosen on, and that relevances are judged on."""
+MOST_ROWS = 16_000
+"""Of more rows, so many are enough for scales, ranks, importances and rows to compare with."""
 EXPONENTS = (0.5, 1.0)
 """The powers of the importances that are tried as relevances; 0 would treat all features alike."""
 LEAST_ERRORS = 2.0
@@ -68,7 +70,7 @@ class CentredTargets:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelChoice:
-    """A kernel with its training rows, its width, and the ridge."""
+    """A kernel with its training rows, or some of them, its width, and the ridge."""
 
     similarity: Similarity
     width: float
@@ -76,7 +78,7 @@ class KernelChoice:
 
     @classmethod
     def of(cls, X: Any, Y: BoolArray, weight: FloatArray) -> Self:
-        """Choose on 2000 rows at most.
+        """Choose on 2000 rows at most, for a kernel that keeps 16,000 at most.
 
         Parameters
         ----------
@@ -89,6 +91,9 @@ class KernelChoice:
         -------
         KernelChoice
         """
+        kept = drawn_rows(len(Y), MOST_ROWS)
+        if len(kept) < len(Y):
+            X, Y, weight = X[kept], Y[kept], weight[kept]
         rows = drawn_rows(len(Y), ROWS_TO_CHOOSE_ON)
         similarities = [s.fit(X) for s in _similarities(X[rows], Y[rows], weight[rows])]
         settings = [_best_setting(s.rows(rows), Y[rows], weight[rows]) for s in similarities]

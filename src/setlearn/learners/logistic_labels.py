@@ -9,8 +9,9 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
+from setlearn.learners.held_out import held_out_parts
 from setlearn.learners.log_loss import log_loss
-from setlearn.learners.row_draws import drawn_folds, drawn_rows
+from setlearn.learners.row_draws import drawn_rows
 from setlearn.learners.similarity import new_ranker, standardised, standardised_ranks
 from setlearn.nodes import BoolArray, FloatArray, IntArray
 from setlearn.row_blocks import product_by_rows
@@ -23,6 +24,9 @@ PENALTIES = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003)
 FOLDS = 5
 ROWS_TO_CHOOSE_ON, LABELS_TO_CHOOSE_ON = 2000, 30
 """If there are more, the penalty is chosen on a random part of them."""
+MOST_ENTRIES, LEAST_ROWS = 12_000_000, 16_000
+"""The largest number of entries of X to learn from, in more rows than the second number: more rows
+of few features change little, and with many features they would take too much memory."""
 FARTHEST = 8.0
 """Values farther from the mean, in standard deviations, count as this far: outliers must not
 decide."""
@@ -54,6 +58,10 @@ class LogisticLabels:
         -------
         array of shape (rows, labels)
         """
+        used = drawn_rows(len(Y), max(LEAST_ROWS, MOST_ENTRIES // X.shape[1]))
+        if len(used) < len(Y):
+            used = np.union1d(used, rows)
+            X, Y, weight, rows = X[used], Y[used], weight[used], np.searchsorted(used, rows)
         (n, n_labels), weight = Y.shape, np.broadcast_to(weight, Y.shape)
         some = np.ix_(drawn_rows(n, ROWS_TO_CHOOSE_ON), drawn_rows(n_labels, LABELS_TO_CHOOSE_ON))
         self.scaler_ = StandardScaler().fit(X)
@@ -65,7 +73,8 @@ class LogisticLabels:
         _, self.penalty_, held_out, self.ranker_ = min(settings, key=lambda setting: setting[0])
         features = self._features(X)
         if held_out.shape != Y.shape:
-            held_out, _ = _held_out(_rotated(features), Y, weight, self.penalty_, [None] * FOLDS)
+            parts = held_out_parts(n, rows, FOLDS)
+            held_out, _ = _held_out(_rotated(features), Y, weight, self.penalty_, parts)
         self.coefficients_ = _minimised(features, Y, weight, self.penalty_)
         return held_out[rows]
 
@@ -90,9 +99,10 @@ def _best_penalty(
 ) -> tuple[float, float, FloatArray]:
     """The least log loss on held-out rows, its penalty, and the held-out probabilities."""
     best: tuple[float, float, FloatArray] | None = None
-    starts: list[FloatArray | None] = [None] * FOLDS
+    # Not by place, because neighbours are often similar.
+    parts, starts = held_out_parts(len(Y), np.arange(len(Y)), FOLDS), None
     for penalty in PENALTIES:
-        probabilities, starts = _held_out(features, Y, weight, penalty, starts)
+        probabilities, starts = _held_out(features, Y, weight, penalty, parts, starts)
         loss = log_loss(probabilities, Y, weight)
         if best is not None and loss >= best[0]:  # with less of a penalty it gets even worse
             break
@@ -106,20 +116,19 @@ def _held_out(
     Y: BoolArray,
     weight: FloatArray,
     penalty: float,
-    starts: list[FloatArray | None],
-) -> tuple[FloatArray, list[FloatArray | None]]:
+    parts: list[BoolArray],
+    starts: list[FloatArray] | None = None,
+) -> tuple[FloatArray, list[FloatArray]]:
     """Probabilities by models that have not seen the row, and the coefficients of these models.
 
-    ``starts`` are coefficients to begin with, such as those for another penalty.
+    ``parts`` are the rows that each model leaves out, and ``starts`` coefficients to begin with,
+    such as those for another penalty.
     """
-    # Not by place, because neighbours are often similar.
-    fold = drawn_folds(len(Y), FOLDS)
     probabilities = np.empty(Y.shape)
-    found: list[FloatArray | None] = []
-    for k, start in enumerate(starts):
-        held, others = fold == k, fold != k
-        if not others.any():
-            others = held
+    found = []
+    for k, held in enumerate(parts):
+        others = held if held.all() else ~held
+        start = None if starts is None else starts[k]
         coefficients = _minimised(features[others], Y[others], weight[others], penalty, start)
         probabilities[held] = expit(features[held] @ coefficients[:-1] + coefficients[-1])
         found.append(coefficients)

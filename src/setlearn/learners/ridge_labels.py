@@ -11,6 +11,7 @@ from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.lapack import dpotri
 
+from setlearn.learners.held_out import judged_rows
 from setlearn.learners.kernel_choice import CentredTargets, KernelChoice, solve_kernel
 from setlearn.learners.platt import Platt, cross_fitted
 from setlearn.learners.row_draws import drawn_rows
@@ -61,8 +62,9 @@ class RidgeLabels(ABC):
         -------
         array of shape (rows, labels)
         """
-        decisions = self._fit_decisions(X, Y, weight)
-        return cross_fitted(decisions[rows], Y[rows], weight[rows])
+        judged = judged_rows(len(Y), rows)
+        decisions = self._fit_decisions(X, Y, weight, judged)[np.searchsorted(judged, rows)]
+        return cross_fitted(decisions, Y[rows], weight[rows])
 
     def predict_proba(self, X: Any) -> FloatArray:
         """The probability of each label, (n, labels)."""
@@ -71,17 +73,21 @@ class RidgeLabels(ABC):
             probabilities[rows] = self.platt_(self._decisions(X[rows]) + self.mean_)
         return probabilities
 
-    def _fit_decisions(self, X: Any, Y: BoolArray, weight: FloatArray) -> FloatArray:
-        """Fit and calibrate, and return the decision values of left-out rows, (n, labels)."""
+    def _fit_decisions(
+        self, X: Any, Y: BoolArray, weight: FloatArray, judged: IntArray
+    ) -> FloatArray:
+        """Fit and calibrate, and return the decision values of rows if left out, (rows, labels)."""
         choice, targets = KernelChoice.of(X, Y, weight), CentredTargets.of(Y, weight)
         self.width_, self.ridge_, self.mean_ = choice.width, choice.ridge, targets.mean
-        decisions = self._solve(X, choice.similarity, targets) + self.mean_
-        self.platt_ = Platt.fit(decisions, Y, weight)
+        decisions = self._solve(X, choice.similarity, targets, judged) + self.mean_
+        self.platt_ = Platt.fit(decisions, Y[judged], weight[judged])
         return decisions
 
     @abstractmethod
-    def _solve(self, X: Any, similarity: Similarity, targets: CentredTargets) -> FloatArray:
-        """Learn the coefficients; the decision values of left-out rows, (n, labels)."""
+    def _solve(
+        self, X: Any, similarity: Similarity, targets: CentredTargets, judged: IntArray
+    ) -> FloatArray:
+        """Learn the coefficients; the decision values of rows if left out, (rows, labels)."""
 
     @abstractmethod
     def _decisions(self, X: Any) -> FloatArray:
@@ -101,11 +107,13 @@ class KernelLabels(RidgeLabels):
     grows with the cube of the number of rows, memory with its square.
     """
 
-    def _solve(self, X: Any, similarity: Similarity, targets: CentredTargets) -> FloatArray:
+    def _solve(
+        self, X: Any, similarity: Similarity, targets: CentredTargets, judged: IntArray
+    ) -> FloatArray:
         self.similarity_ = similarity
         kernel = similarity.kernel(similarity.compare(), self.width_)
         self.dual_, left_out = solve_kernel(kernel, targets, self.ridge_)
-        return left_out
+        return left_out if len(judged) == len(left_out) else left_out[judged]
 
     def _decisions(self, X: Any) -> FloatArray:
         kernel = self.similarity_.kernel(self.similarity_.compare(X), self.width_)
@@ -129,8 +137,10 @@ class PrimalRidge(RidgeLabels):
     def _features(self, X: Any) -> Any:
         """The features of rows, (n, features)."""
 
-    def _solve_primal(self, X: Any, penalty: FloatArray, targets: CentredTargets) -> FloatArray:
-        """Learn the coefficients. ``penalty`` is the matrix that the ridge multiplies."""
+    def _solve_primal(
+        self, X: Any, penalty: FloatArray, targets: CentredTargets, judged: IntArray
+    ) -> FloatArray:
+        """As `_solve`; ``penalty`` is the matrix that the ridge multiplies."""
         values, weight = targets.values, targets.weight
         system = self.ridge_ * penalty
         product = np.zeros((len(penalty), values.shape[1]))
@@ -143,13 +153,13 @@ class PrimalRidge(RidgeLabels):
         self.coefficients_ = np.ascontiguousarray(coefficients)  # else products copy it each time
         inverse, _ = dpotri(factor, lower=True, overwrite_c=True)
         inverse = np.tril(inverse) + np.tril(inverse, -1).T
-        left_out = np.empty(values.shape)
-        for rows in _chunks(len(values), len(penalty)):
-            features = self._features(X[rows])
-            influence = weight[rows] * self._norms(features, inverse)
+        left_out = values[judged]
+        for part in _chunks(len(judged), len(penalty)):
+            chosen = judged[part]
+            features = self._features(X[chosen])
+            influence = weight[chosen] * self._norms(features, inverse)
             rest = np.maximum(1 - influence, CLOSEST_TO_ONE)[:, None]
-            fitted = features @ self.coefficients_
-            left_out[rows] = values[rows] - (values[rows] - fitted) / rest
+            left_out[part] -= (values[chosen] - features @ self.coefficients_) / rest
         return left_out
 
     def _products(self, features: Any, weight: FloatArray) -> FloatArray:
@@ -174,11 +184,13 @@ class LandmarkLabels(PrimalRidge):
     For dense rows that are too many for `KernelLabels`.
     """
 
-    def _solve(self, X: Any, similarity: Similarity, targets: CentredTargets) -> FloatArray:
-        self.similarity_ = similarity.rows(drawn_rows(len(targets.values), LANDMARKS))
+    def _solve(
+        self, X: Any, similarity: Similarity, targets: CentredTargets, judged: IntArray
+    ) -> FloatArray:
+        self.similarity_ = similarity.rows(drawn_rows(similarity.n_rows, LANDMARKS))
         penalty = self.similarity_.kernel(self.similarity_.compare(), self.width_)
         penalty[np.diag_indices_from(penalty)] += JITTER
-        return self._solve_primal(X, penalty, targets)
+        return self._solve_primal(X, penalty, targets, judged)
 
     def _features(self, X: Any) -> FloatArray:
         return self.similarity_.kernel(self.similarity_.compare(X), self.width_)
@@ -194,8 +206,10 @@ class SparseRidgeLabels(PrimalRidge):
     It answers as `KernelLabels` does, whose kernel for sparse rows is the cosine.
     """
 
-    def _solve(self, X: Any, similarity: Similarity, targets: CentredTargets) -> FloatArray:
-        return self._solve_primal(X, np.eye(X.shape[1]), targets)
+    def _solve(
+        self, X: Any, similarity: Similarity, targets: CentredTargets, judged: IntArray
+    ) -> FloatArray:
+        return self._solve_primal(X, np.eye(X.shape[1]), targets, judged)
 
     def _features(self, X: Any) -> sparse.csr_array:
         return unit_rows(X)

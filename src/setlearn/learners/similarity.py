@@ -28,6 +28,7 @@ __all__ = [
 MOST_RANKS = 200
 ROWS_FOR_MEDIAN = 300
 COPIED_ROWS = 128
+RANKED_ROWS = 4096
 FEW_ROWS = 16
 """For so many rows it is faster to compare with all quantiles than to search in those of each
 feature."""
@@ -40,10 +41,17 @@ class Similarity(ABC):
     """The widths to choose from, for ``kernel``."""
     ridges: tuple[float, ...]
     """The ridges to choose from."""
+    train_: Any
+    """The training rows, in the form in which they are compared."""
 
     @abstractmethod
     def fit(self, X: Any) -> Self:
         """Keep the training rows."""
+
+    @property
+    def n_rows(self) -> int:
+        """The number of training rows."""
+        return int(self.train_.shape[0])
 
     @abstractmethod
     def rows(self, chosen: IntArray) -> Self:
@@ -225,6 +233,14 @@ def interpolated_ranks(X: FloatArray, quantiles: FloatArray, references: FloatAr
     -------
     array of shape (n, features)
     """
+    ranks = np.empty(X.shape)
+    for start in range(0, len(X), RANKED_ROWS):
+        rows = slice(start, start + RANKED_ROWS)
+        ranks[rows] = _ranks_of_some(X[rows], quantiles, references)
+    return ranks
+
+
+def _ranks_of_some(X: FloatArray, quantiles: FloatArray, references: FloatArray) -> FloatArray:
     x = np.clip(X, quantiles[0], quantiles[-1])
     last = len(quantiles) - 1
     # A value that equals several quantiles gets the mean of the first and the last of their ranks.
