@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -20,13 +21,15 @@ __all__ = ["SetForest", "tree_targets"]
 
 SHARE = 0.75
 """The share of the training rows that each tree is grown on."""
+ROWS_FOR_TREE = 16_000
+"""Of more rows, each tree is grown on three quarters of so many, drawn anew for each tree."""
 MOST_LEAVES = 5000
 """The approximate largest number of leaves per tree; with more rows, leaves hold several."""
 MOST_TARGETS = 32
 """With more labels than this, trees are grown on this many random mixtures of them."""
 MOST_EXAMPLES = 200
 """The largest number of different sets among a row's examples; those of most weight stay."""
-CHUNK_ROWS = 4096
+CHUNK_ROWS = 1024
 
 
 @savable(parts={"trees_": (PackedTrees, ScikitTrees, None)})
@@ -37,8 +40,9 @@ class SetForest:
     training rows. The mean of these shares over all trees is the probability of each set, from
     which follow the probability of each label and which labels occur together.
 
-    Each tree is grown on three quarters of the rows. So every training row is new to a quarter of
-    the trees, and these say what the forest answers for rows that it has not seen.
+    Each tree is grown on three quarters of the rows, or of 16,000 rows if there are more. So every
+    training row is new to a quarter of the trees or more, and these say what the forest answers for
+    rows that it has not seen.
 
     Parameters
     ----------
@@ -102,48 +106,49 @@ class SetForest:
         of_sets : sparse array of shape (rows, m)
             The probabilities of the distinct sets, of the 200 most probable ones in each row.
         """
-        leaves, in_tree = self._fit(X, Y, weight)
-        parts = [
-            self._mean_share(leaves[part], ~in_tree[part])
-            for part in (rows[chunk] for chunk in _chunks(len(rows)))
-        ]
-        return self._marginals_and_sets(parts)
+        in_tree = self._fit(X, Y, weight)[rows]
+        chunks = _chunks(len(rows))
+        return self._marginals_and_sets(
+            self._weights(X[rows[chunk]], ~in_tree[chunk]) for chunk in chunks
+        )
 
-    def _fit(self, X: Any, Y: BoolArray, weight: FloatArray) -> tuple[IntArray, BoolArray]:
-        """Fit; the leaf of each row in each tree, and whether the tree was grown on the row."""
-        n = len(Y)
+    def _fit(self, X: Any, Y: BoolArray, weight: FloatArray) -> BoolArray:
+        """Fit; whether each tree was grown on each row, (n, trees)."""
+        n, n_most = len(Y), min(len(Y), ROWS_FOR_TREE)
         rng = check_random_state(self.random_state)
         # With two rows or more, some of them are new to each tree.
-        n_used = int(np.clip(round(SHARE * n), 1, max(1, n - 1)))
+        n_used = int(np.clip(round(SHARE * n_most), 1, max(1, n_most - 1)))
         rows, targets, of_row = _as_float32(X), tree_targets(Y), weight.max(axis=1)
         in_tree = np.zeros((n, self.n_trees), dtype=bool)
+        leaves = np.empty((self.n_trees, n_used), dtype=np.int32)
         trees = []
         with progress("growing trees", self.n_trees) as advance:
             for k in range(self.n_trees):
-                in_tree[rng.permutation(n)[:n_used], k] = True
+                used = np.sort(rng.permutation(n)[:n_used])
                 tree = ExtraTreeRegressor(
                     max_features=self.max_features,
-                    min_samples_leaf=max(self.min_leaf, -(-n // MOST_LEAVES)),
+                    min_samples_leaf=max(self.min_leaf, -(-n_most // MOST_LEAVES)),
                     random_state=rng.randint(2**31 - 1),
                 )
-                tree.fit(rows, targets, sample_weight=of_row * in_tree[:, k])
+                tree.fit(rows[used], targets[used], sample_weight=of_row[used])
                 trees.append(PackedTrees.of(tree.tree_))
+                leaves[k], in_tree[used, k] = tree.apply(rows[used]), True
                 advance()
         self.trees_: Trees = PackedTrees.join(trees)
         set_number = self._number_sets(Y, weight)
         weights = np.broadcast_to(weight, Y.shape)
         total = np.maximum(weights.sum(axis=0), np.finfo(float).tiny)
         self.frequency_: FloatArray = (weights * Y).sum(axis=0) / total
-        leaves = self.trees_.leaves(rows)
-        row, tree_number = np.nonzero(in_tree)
+        row = np.nonzero(in_tree.T)[1]  # tree after tree
+        leaf = (leaves + self.trees_.first[:-1, None]).ravel()
         counts = sparse.csr_array(
-            (of_row[row], (leaves[row, tree_number], set_number[row])),
+            (of_row[row], (leaf, set_number[row])),
             shape=(self.trees_.n_nodes, self.sets_.shape[0]),
         )
         total = np.maximum(counts.sum(axis=1), np.finfo(float).tiny)
         shares = sparse.csr_array(sparse.diags_array(1 / total) @ counts)  # (nodes, m)
         self.shares_ = shares.astype(np.float32)
-        return leaves, in_tree
+        return in_tree
 
     def _number_sets(self, Y: BoolArray, weight: FloatArray) -> IntArray:
         """Keep the distinct sets, and return the number of the set of each row."""
@@ -167,7 +172,7 @@ class SetForest:
 
     def predict_sets(self, X: Any) -> tuple[FloatArray, sparse.csr_array]:
         """The probability of each label, and of each distinct set, as `fit_held_out` returns."""
-        return self._marginals_and_sets([self._weights(X[rows]) for rows in _chunks(len(X))])
+        return self._marginals_and_sets(self._weights(X[rows]) for rows in _chunks(len(X)))
 
     def examples(self, of_sets: sparse.csr_array, marginals: FloatArray) -> Examples:
         """The distinct sets, weighted by what they add to the probabilities of labels.
@@ -190,23 +195,24 @@ class SetForest:
         return Examples(self.sets_, _joined(chunks))
 
     def _marginals_and_sets(
-        self, parts: list[sparse.csr_array]
+        self, parts: Iterable[sparse.csr_array]
     ) -> tuple[FloatArray, sparse.csr_array]:
         """Both from the probabilities of all sets, given in chunks of rows."""
-        marginals = np.concatenate([self._marginals(weights) for weights in parts])
-        largest = [_largest(weights, MOST_EXAMPLES) for weights in parts]
-        return marginals, _joined(largest)
+        marginals, largest = [], []
+        for weights in parts:
+            marginals.append(self._marginals(weights))
+            largest.append(_largest(weights, MOST_EXAMPLES))
+        return np.concatenate(marginals), _joined(largest)
 
-    def _weights(self, X: Any) -> sparse.csr_array:
-        """The probability of each distinct set, (n, m)."""
-        leaves = self.trees_.leaves(_as_float32(X))
-        return self._mean_share(leaves, np.ones(leaves.shape, dtype=bool))
+    def _weights(self, X: Any, used: BoolArray | None = None) -> sparse.csr_array:
+        """The probability of each distinct set, (n, m): the mean of the shares in a row's leaves.
 
-    def _mean_share(self, leaves: IntArray, used: BoolArray) -> sparse.csr_array:
-        """The mean over the used trees of the sets' shares in a row's leaves, (n, m).
-
-        A row that no tree is used for gets no weights at all.
+        With ``used`` (n, trees), the mean over these trees. A row that no tree is used for gets no
+        weights at all.
         """
+        leaves = self.trees_.leaves(_as_float32(X))
+        if used is None:
+            used = np.ones(leaves.shape, dtype=bool)
         n_used = used.sum(axis=1)
         indptr = np.concatenate([[0], np.cumsum(n_used)])
         each = np.repeat(1 / np.maximum(n_used, 1), n_used)
@@ -261,12 +267,15 @@ def _largest(weights: sparse.csr_array, most: int) -> sparse.csr_array:
     weights.sort_indices()
     if np.diff(weights.indptr).max(initial=0) <= most:
         return weights
-    row = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))
-    order = np.lexsort((weights.indices, -weights.data, row))
-    rank = np.arange(len(row)) - weights.indptr[row]
-    kept = order[rank < most]
+    rows = zip(weights.indptr[:-1], weights.indptr[1:], strict=True)
+    kept = [
+        first + np.sort(np.argsort(-weights.data[first:end], kind="stable")[:most])
+        for first, end in rows
+    ]
+    indptr = np.cumsum([0, *map(len, kept)])
+    chosen = np.concatenate(kept)
     return sparse.csr_array(
-        (weights.data[kept], (row[kept], weights.indices[kept])), shape=weights.shape
+        (weights.data[chosen], weights.indices[chosen], indptr), shape=weights.shape
     )
 
 
