@@ -14,6 +14,9 @@ __all__ = ["SetPrior"]
 MOST_EXAMPLES = 64
 """The number of sets that are examples for a row."""
 
+MOST_SETS = 16_000
+"""The largest number of distinct sets that are kept: those that occurred most often."""
+
 SHARE = 0.75
 """How much of what the frequencies of labels say about a set is divided out of its own: chosen on
 training parts of texts, bibtex and corel5k."""
@@ -61,9 +64,12 @@ class SetPrior:
         whole, of_row = np.flatnonzero(weight.all(axis=1)), weight.max(axis=1)
         sets, of_whole = np.unique(Y[whole], axis=0, return_inverse=True)
         of_whole = of_whole.ravel()
-        self.sets_ = sparse.csr_array(sets)  # (m, labels)
         counts = np.zeros(len(sets))
         np.add.at(counts, of_whole, of_row[whole])
+        kept = np.sort(np.argsort(-counts, kind="stable")[:MOST_SETS])
+        self.sets_, counts = sparse.csr_array(sets[kept]), counts[kept]  # (m, labels), (m,)
+        of_whole = np.where(np.isin(of_whole, kept), np.searchsorted(kept, of_whole), -1)
+        whole, of_whole = whole[of_whole >= 0], of_whole[of_whole >= 0]
         explained = SHARE * np.asarray(self.sets_ @ logit(frequencies))
         self.log_weights_: FloatArray = np.log(counts) - explained
         own, without_own = np.full(len(Y), -1), np.zeros(len(Y))
