@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from setlearn import __version__
 from setlearn.errors import ClusterError, ParameterError
 
-__all__ = ["ray_session"]
+__all__ = ["folder_that_is_removed", "ray_session"]
 
 OBJECT_STORE_BYTES = 200 * 2**20
 """What a local Ray may keep in shared memory. Batches are small, and only few are on their way."""
@@ -29,13 +29,21 @@ SECONDS_TO_TELL_VERSIONS = 60.0
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 """Processes use the cores, not the threads of each."""
 
-LONGEST_FOLDER = 40
-"""Ray puts Unix sockets into its folder, whose paths may have 107 bytes."""
+LONGEST_FOLDER = 20
+"""Ray puts Unix sockets into folders of up to 82 more bytes, and paths of these may have 103."""
 
 TOKEN = secrets.token_hex(32)
 """What processes must send to a local Ray. Ray reads it once per process, so it stays the same."""
 
-OWN_SETTINGS = {"RAY_AUTH_TOKEN": TOKEN, "RAY_AUTH_MODE": None, "RAY_USAGE_STATS_ENABLED": "0"}
+OWN_SETTINGS = {
+    "RAY_AUTH_TOKEN": TOKEN,
+    "RAY_AUTH_MODE": None,
+    "RAY_USAGE_STATS_ENABLED": "0",
+    # A single machine is not taken away by its owner, and nobody reads figures of a training.
+    "RAY_TRAIN_ENABLE_PREEMPTION_WATCHER": "0",
+    "RAY_TRAIN_METRICS_ENABLED": "0",
+    "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.5",
+}
 """Of a local Ray, which asks for tokens unless a mode is set."""
 
 CONNECT = "import ray, sys; ray.init(sys.argv[1], log_to_driver=False, logging_level='error')"
@@ -108,9 +116,9 @@ def ray_session(address: str | None = None, *, workers: int = 2) -> Iterator[Any
 
 @contextmanager
 def _local_ray(ray: Any, workers: int) -> Iterator[None]:
-    with _environment(OWN_SETTINGS), _folder_that_is_removed() as folder:
+    with _environment(OWN_SETTINGS), folder_that_is_removed() as folder:
         try:
-            with _environment(ONE_THREAD), _loopback_only():
+            with _environment({**ONE_THREAD, **_loopback_for_torch()}), _loopback_only():
                 ray.init(
                     "local",
                     num_cpus=workers + 1,  # one for reading, where Ray plans that by itself
@@ -233,8 +241,14 @@ def _loopback_only() -> Iterator[None]:
         ray_constants.ENABLE_RAY_CLUSTER = before
 
 
+def _loopback_for_torch() -> dict[str, str]:
+    """How torch's processes are told to use the loopback interface; they would use another."""
+    names = [name for _, name in socket.if_nameindex() if name.startswith("lo")]
+    return {"GLOO_SOCKET_IFNAME": names[0]} if names else {}
+
+
 @contextmanager
-def _folder_that_is_removed() -> Iterator[str]:
+def folder_that_is_removed() -> Iterator[str]:
     """A temporary folder that another process removes when this one leaves the block, or dies."""
     parent = tempfile.gettempdir()
     if len(parent) > LONGEST_FOLDER:
