@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -71,7 +71,13 @@ class RecordPlan:
         """The columns that are read."""
         return read_columns(self.columns)
 
-    def fit(self, records: Any, model: RuleHolder) -> RecordModel:
+    def fit(
+        self,
+        records: Any,
+        model: RuleHolder,
+        *,
+        fitted_by: Callable[[Any, Any, Any], Any] | None = None,
+    ) -> RecordModel:
         """Fit a copy of a model on all or some of the records that the plan was made for.
 
         Parameters
@@ -79,6 +85,9 @@ class RecordPlan:
         records : iterable of Row or dict, or DataFrame
         model : SetClassifier, SequenceSetGenerator or SetSelector
             The model, not yet fitted.
+        fitted_by : callable, optional
+            Takes the model, inputs and sets, and returns a fitted model, such as
+            `setlearn.scale.fit`. By default the model's own ``fit`` is used.
 
         Returns
         -------
@@ -102,7 +111,8 @@ class RecordPlan:
             warn_of_leaked_columns(columns, *LabelSpace.read(sets))
         # A model whose training is continued needs what it has learned.
         fresh: Any = copy(model) if getattr(model, "warm_start", False) else clone(model)
-        fitted = fresh.reading(reader).fit(reader.read(rows), sets)
+        unfitted, inputs = fresh.reading(reader), reader.read(rows)
+        fitted = (fitted_by or _fit)(unfitted, inputs, sets)
         return RecordModel(reader, self.targets, fitted)
 
     def read_set(self, row: Row) -> frozenset[Hashable]:
@@ -154,6 +164,10 @@ class CandidatePlan(RecordPlan):
     def _check_inputs(self, row: Row) -> None:
         """Raise if the query or the candidates of a row cannot be read."""
         self._reader([row]).read([row])
+
+
+def _fit(model: Any, inputs: Any, sets: Any) -> Any:
+    return model.fit(inputs, sets)
 
 
 def training_rows(records: Any) -> list[Row]:

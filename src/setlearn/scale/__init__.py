@@ -1,3 +1,5 @@
 """Prediction and training on many machines, with Ray: ``pip install 'setlearn[ray]'``."""
 
-__all__: list[str] = []
+from setlearn.scale.training import fit
+
+__all__ = ["fit"]
