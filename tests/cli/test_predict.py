@@ -59,7 +59,7 @@ def test_sets_that_were_cut_off_are_reported(speller, words, folder, options):
 
 
 def test_cut_off_sets_are_counted_over_all_batches(speller, words, folder, monkeypatch):
-    monkeypatch.setattr("setlearn.cli.answers.BATCH", 5)
+    monkeypatch.setattr("setlearn.records.answers.BATCH", 5)
     model = setlearn.load(speller)
     model.model.set_params(max_length=1)
     setlearn.save(model, folder / "cut-off")
@@ -274,7 +274,7 @@ def test_memory_does_not_grow_with_the_rows(tagger, tmp_path):
 
 
 def test_unseen_tokens_are_counted_over_all_batches(speller, folder, monkeypatch):
-    monkeypatch.setattr("setlearn.cli.answers.BATCH", 2)
+    monkeypatch.setattr("setlearn.records.answers.BATCH", 2)
     rows = [{"word": word} for word in ("ñab", "ab", "bñ", "ßa")]
     (folder / "unseen.jsonl").write_text("\n".join(map(json.dumps, rows)))
     ended = run("predict", speller, folder / "unseen.jsonl")

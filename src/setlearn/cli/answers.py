@@ -1,10 +1,9 @@
-"""Answers for the rows of a file: computed in batches, so that memory stays flat, and written."""
+"""Writes the answers for the rows of a file, and reports rows that have none."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,48 +11,15 @@ import typer
 
 from setlearn.cli.console import print_bad_rows
 from setlearn.cli.options import OutputOptions
-from setlearn.errors import DataError, KindError
+from setlearn.errors import DataError
 
 if TYPE_CHECKING:
-    from setlearn.files import Row, Rows
+    from setlearn.files import Rows
 
-__all__ = ["answer_rows", "write_answers"]
-
-BATCH = 1024
+__all__ = ["write_answers"]
 
 OTHER_FORMATS = (".xlsx", ".xls", ".ods", ".feather", ".h5", ".hdf5", ".pkl", ".pickle")
 """Suffixes of formats that are not written; other programs would not open such a file."""
-
-
-def answer_rows(
-    rows: Rows, answer: Callable[[Sequence[Row]], Sequence[Any]], *, skip_bad: bool
-) -> Iterator[tuple[Row, Any]]:
-    """Yield each row with its answer, in order.
-
-    Parameters
-    ----------
-    rows : Rows
-    answer : callable
-        Takes a batch of rows and returns one answer per row.
-    skip_bad : bool
-        Leave out rows that have no answer, instead of raising an error.
-
-    Yields
-    ------
-    row, answer
-
-    Raises
-    ------
-    DataError
-        If a row cannot be read or answered.
-    """
-    for batch in _batches(rows):
-        try:
-            answers = answer(batch)
-        except (DataError, KindError):
-            yield from _answer_one_by_one(rows, batch, answer, skip_bad=skip_bad)
-        else:
-            yield from zip(batch, answers, strict=True)
 
 
 def write_answers(
@@ -100,50 +66,6 @@ def write_answers(
         )
     if output.as_json:
         typer.echo(json.dumps({**document, "left_out": rows.n_bad, "bad_rows": rows.bad}))
-
-
-def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
-    """Yield the rows in lists of equal length, except for the last.
-
-    If a row cannot be read, the rows before it are yielded before the error is raised.
-    """
-    problem: DataError | None = None
-    batch: list[Row] = []
-    while problem is None:
-        batch = []
-        try:
-            batch.extend(islice(rows, BATCH))
-        except DataError as error:
-            problem = error
-        if batch:
-            yield batch
-        elif problem is None:
-            return
-    raise problem
-
-
-def _answer_one_by_one(
-    rows: Rows,
-    batch: Sequence[Row],
-    answer: Callable[[Sequence[Row]], Sequence[Any]],
-    *,
-    skip_bad: bool,
-) -> Iterator[tuple[Row, Any]]:
-    """Answer a batch that contains bad rows, to find out which they are."""
-    for row in batch:
-        try:
-            [row_answer] = answer([row])
-        except (DataError, KindError) as error:
-            problem = str(error) if str(error).startswith(row.place) else f"{row.place}: {error}"
-            if not skip_bad:
-                remedy = "" if "skip_bad" in error.advice else "; or leave such rows out"
-                raise DataError(
-                    f"{problem}{remedy}",
-                    advice={**error.advice, "skip_bad": True},
-                ) from error
-            rows.leave_out(problem)
-        else:
-            yield row, row_answer
 
 
 def _format(out: str) -> str:

@@ -50,8 +50,9 @@ def complete(
 
     Known elements are written in the same way as the targets of training. They are never repeated.
     """
-    from setlearn.cli.answers import answer_rows, write_answers
+    from setlearn.cli.answers import write_answers
     from setlearn.cli.model_loading import model_for_rows
+    from setlearn.records.answers import answer_rows
 
     with reading.open(data) as rows:
         loaded = model_for_rows(model, loading, rows, output, rule=rule)

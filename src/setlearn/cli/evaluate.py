@@ -55,11 +55,11 @@ def evaluate(
 
     Shows figures for the sets and for each label, a table of set sizes, and the worst predictions.
     """
-    from setlearn.cli.answers import answer_rows
     from setlearn.cli.console import print_bad_rows, print_notes, print_result
     from setlearn.cli.model_loading import saved_model_for_rows
     from setlearn.cli.reports import evaluate_sets, short_input
     from setlearn.cli.training_data import rows_trained_on, too_good_figures
+    from setlearn.records.answers import answer_rows
 
     with reading.open(data) as rows:
         saved = saved_model_for_rows(model, loading, rows, output, rule=rule)
