@@ -13,14 +13,24 @@ from setlearn.files.formats import FORMATS, Format, add_formats
 from setlearn.files.json_records import JSON, JSONL
 from setlearn.files.numpy_arrays import NUMPY
 from setlearn.files.parquet import PARQUET
-from setlearn.files.reading import open_rows
+from setlearn.files.reading import open_rows, split_file
 from setlearn.files.rows import Row, Rows
-from setlearn.files.source import FileSource
+from setlearn.files.source import FileSource, Section
 from setlearn.files.svmlight import SVMLIGHT
 from setlearn.files.table import CSV, TSV
 from setlearn.files.writing import write_rows
 
-__all__ = ["FORMATS", "FileSource", "Format", "Row", "Rows", "open_rows", "write_rows"]
+__all__ = [
+    "FORMATS",
+    "FileSource",
+    "Format",
+    "Row",
+    "Rows",
+    "Section",
+    "open_rows",
+    "split_file",
+    "write_rows",
+]
 
 add_formats(
     JSONL,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from setlearn.errors import ParameterError
 
 if TYPE_CHECKING:
     from setlearn.files.rows import Rows
-    from setlearn.files.source import FileSource
+    from setlearn.files.source import FileSource, Section
 
 __all__ = [
     "FORMATS",
@@ -37,6 +37,7 @@ FALLBACK = "csv"
 
 Reader: TypeAlias = "Callable[[FileSource], Rows]"
 Writer: TypeAlias = Callable[[Iterable[Mapping[str, Any]]], Iterator[bytes]]
+Splitter: TypeAlias = "Callable[[BinaryIO, int], Iterable[Section]]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,9 @@ class Format:
     write : callable, optional
         Takes an iterable of records and yields the bytes of the file, piece by piece. None for a
         format that can only be read.
+    split : callable, optional
+        Takes an open file and a number of rows, and returns the sections with this number of rows
+        each. None if the file can only be read from its start.
     options : frozenset of {"delimiter", "label_file"}
         The arguments of `open_rows` that the reader uses. The others are refused.
     description : str
@@ -90,6 +94,7 @@ class Format:
     suffixes: tuple[str, ...]
     read: Reader
     write: Writer | None = None
+    split: Splitter | None = None
     options: frozenset[str] = frozenset()
     description: str = ""
     start: bytes = b""

@@ -4,16 +4,21 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from reprlib import repr as shortened
-from typing import Any
+from typing import Any, BinaryIO
+
+import numpy as np
 
 from setlearn.errors import DataError
 from setlearn.files.formats import Format
 from setlearn.files.plain_values import plain
 from setlearn.files.rows import Row, Rows
-from setlearn.files.source import FileSource
+from setlearn.files.source import FileSource, Section
 from setlearn.strict_json import StrictJsonError, parse_strict_json
 
 __all__ = ["JSON", "JSONL"]
+
+BLOCK = 2**23
+LINE_FEED = ord("\n")
 
 
 def read_jsonl(source: FileSource) -> Rows:
@@ -47,6 +52,31 @@ def jsonl_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
         except UnicodeEncodeError:
             # UTF-8 cannot encode half a surrogate pair, but JSON can escape it.
             yield (json.dumps(line) + "\n").encode()
+
+
+def split_lines(file: BinaryIO, n_lines: int) -> Iterator[Section]:
+    """Yield sections of a number of lines each.
+
+    Parameters
+    ----------
+    file : binary file
+    n_lines : int
+        The number of lines in each section, except for the last.
+
+    Yields
+    ------
+    Section
+    """
+    start, n_before, offset, n_seen = 0, 0, 0, 0
+    while block := file.read(BLOCK):
+        ends = np.flatnonzero(np.frombuffer(block, np.uint8) == LINE_FEED) + (offset + 1)
+        for end in ends[n_before + n_lines - n_seen - 1 :: n_lines].tolist():
+            yield Section(start, end, n_before)
+            start, n_before = end, n_before + n_lines
+        n_seen += len(ends)
+        offset += len(block)
+    if offset > start:
+        yield Section(start, offset, n_before)
 
 
 def _objects(source: FileSource, lines: Iterator[tuple[int, str]]) -> Iterator[Row]:
@@ -86,6 +116,7 @@ JSONL = Format(
     (".jsonl", ".ndjson"),
     read=read_jsonl,
     write=jsonl_lines,
+    split=split_lines,
     description="JSON, one object per line",
     start=b"{",
 )

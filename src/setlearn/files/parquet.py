@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from itertools import count
-from typing import Any
+from typing import Any, BinaryIO
 
 from setlearn.errors import DataError, ParameterError
 from setlearn.files.formats import Format
 from setlearn.files.rows import Row, Rows
-from setlearn.files.source import FileSource
+from setlearn.files.source import FileSource, Section
 from setlearn.files.table import check_columns
 
 __all__ = ["PARQUET"]
@@ -34,16 +34,58 @@ def read_parquet(source: FileSource) -> Rows:
     return Rows(source, _rows(source, file), columns=columns)
 
 
+def split_parquet(file: BinaryIO, n_rows: int) -> Iterator[Section]:
+    """Yield sections of a number of rows each; how many there are is in the metadata.
+
+    Parameters
+    ----------
+    file : binary file
+    n_rows : int
+        The number of rows in each section, except for the last.
+
+    Yields
+    ------
+    Section
+    """
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        return  # reading says what to install
+    try:
+        n_all = parquet.ParquetFile(file).metadata.num_rows
+    except pyarrow.ArrowException:
+        return  # reading says what is wrong
+    for start in range(0, n_all, n_rows):
+        yield Section(start, min(start + n_rows, n_all), n_before=start)
+
+
 def _rows(source: FileSource, file: Any) -> Iterator[Row]:
     import pyarrow
 
     numbers = count(1)
     try:
-        for batch in file.iter_batches(BATCH_SIZE):
+        for batch in _batches(file, source.section):
             for record in batch.to_pylist():
                 yield Row(source.place(next(numbers), "row"), record)
     except pyarrow.ArrowException as error:
         raise _damaged(source, error) from error
+
+
+def _batches(file: Any, section: Section | None) -> Iterator[Any]:
+    """Yield batches of rows, of a section only from the row groups that it is in."""
+    if section is None:
+        yield from file.iter_batches(BATCH_SIZE)
+        return
+    first = 0  # of the group
+    for group in range(file.metadata.num_row_groups):
+        stop = first + file.metadata.row_group(group).num_rows
+        if first < section.stop and section.start < stop:
+            for batch in file.iter_batches(BATCH_SIZE, row_groups=[group]):
+                begin = min(max(section.start - first, 0), len(batch))
+                yield batch.slice(begin, max(section.stop - first - begin, 0))
+                first += len(batch)
+        first = stop
 
 
 def _damaged(source: FileSource, error: Exception) -> DataError:
@@ -54,4 +96,6 @@ def _damaged(source: FileSource, error: Exception) -> DataError:
     )
 
 
-PARQUET = Format("parquet", (".parquet",), read=read_parquet, description="Parquet")
+PARQUET = Format(
+    "parquet", (".parquet",), read=read_parquet, split=split_parquet, description="Parquet"
+)

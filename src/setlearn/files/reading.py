@@ -19,9 +19,9 @@ from setlearn.files.formats import (
     format_of_start,
 )
 from setlearn.files.rows import Rows
-from setlearn.files.source import BadRows, FileSource, reading_errors
+from setlearn.files.source import BadRows, FileSource, Section, reading_errors
 
-__all__ = ["open_rows"]
+__all__ = ["open_rows", "split_file"]
 
 GZIP_MAGIC = b"\x1f\x8b"
 
@@ -34,6 +34,7 @@ def open_rows(
     delimiter: str | None = None,
     label_file: str | Path | None = None,
     skip_bad: bool = False,
+    section: Section | None = None,
 ) -> Rows:
     r"""Open a file as a stream of rows, whatever its format.
 
@@ -54,6 +55,8 @@ def open_rows(
         one in the same folder with the same name, such as flags.xml for flags-train.arff.
     skip_bad : bool
         Whether to skip and count rows that cannot be used, instead of raising an error.
+    section : Section, optional
+        A part of the file, from `split_file`. By default all rows are read.
 
     Returns
     -------
@@ -101,6 +104,7 @@ def open_rows(
             label_file=None if label_file is None else Path(label_file),
             bad_rows=BadRows(skip=skip_bad),
             closing=closing,
+            section=section,
         )
         if named is None:
             source.notes.append(f"{name} looks like {chosen.name}, and is read as such")
@@ -109,6 +113,53 @@ def open_rows(
         # Opening succeeded, so the file stays open until the rows are read.
         source.closing = closing.pop_all()
         return rows
+
+
+def split_file(
+    path: str | Path,
+    n_rows: int,
+    *,
+    format: str | Format | None = None,  # noqa: A002  # as above
+    encoding: str = "utf-8",
+) -> list[Section | None]:
+    r"""Split a file into sections that can be read one without the other.
+
+    Only the ends of lines are looked for, and of Parquet only the metadata are read.
+
+    Parameters
+    ----------
+    path : str or Path
+    n_rows : int
+        The number of rows in each section, except for the last. For JSON lines, blank lines count.
+    format, encoding
+        As for `open_rows`.
+
+    Returns
+    -------
+    list of Section or None
+        A single None, for the whole file, if it is compressed, damaged or empty, or if its format
+        cannot be split.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "birds.jsonl"
+    ...     _ = path.write_text('{"name": "robin"}\n{"name": "raven"}\n{"name": "wren"}\n')
+    ...     sections = split_file(path, 2)
+    ...     list(open_rows(path, section=sections[1]))
+    [Row(place='birds.jsonl, line 3', record={'name': 'wren'})]
+    """
+    encoding = _check_encoding(encoding)
+    with _open_file(Path(path)) as file, reading_errors(str(path)):
+        is_compressed = file.peek(2).startswith(GZIP_MAGIC)
+        chosen = format_of_name(Path(path)) if format is None else format_named(format)
+        # In UTF-16, a line feed has two bytes, and only the start of the file says in which order.
+        is_plain = "\n".encode(encoding) == b"\n"
+        if chosen.split is None or is_compressed or not is_plain:
+            return [None]
+        return list(chosen.split(file, n_rows)) or [None]
 
 
 def _check_encoding(encoding: str) -> str:

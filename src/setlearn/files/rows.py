@@ -37,7 +37,7 @@ class Rows(Iterator[Row]):
     r"""An iterator over the rows of one file, returned by `open_rows`.
 
     The file is closed after its last row, after an error, and by `close`, which a ``with`` block
-    calls. If the file has no usable row, iteration ends with a DataError.
+    calls. If the file has no usable row, iteration ends with a DataError; a section may have none.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ class Rows(Iterator[Row]):
             for row in rows:
                 n_read += 1
                 yield row
-        if n_read == 0:
+        if n_read == 0 and self._source.section is None:
             raise DataError(f"{self.name} holds no rows{self._reason()}; check how it was made")
 
     def _reason(self) -> str:

@@ -12,16 +12,32 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from setlearn.errors import DataError
 
-__all__ = ["BadRows", "FileSource", "reading_errors"]
+__all__ = ["BadRows", "FileSource", "Section", "reading_errors"]
 
 BYTE_ORDER_MARK = "\ufeff"
 
 N_SHOWN = 10
 """How many bad rows are kept with their description; the others are only counted."""
+
+
+class Section(NamedTuple):
+    """A part of a file that can be read without the rest.
+
+    Attributes
+    ----------
+    start, stop : int
+        Where it starts, and where the next one does, in the unit of the format: bytes or rows.
+    n_before : int
+        The number of lines or rows before it.
+    """
+
+    start: int
+    stop: int
+    n_before: int
 
 
 class BadRows:
@@ -99,6 +115,8 @@ class FileSource:
         Collects the rows that cannot be used.
     closing : ExitStack
         Everything that must be closed at the end.
+    section : Section or None
+        The part of the file to read; None for all of it.
     notes : list of str
         What was guessed about the file, for people to read.
     """
@@ -112,6 +130,7 @@ class FileSource:
     label_file: Path | None
     bad_rows: BadRows
     closing: ExitStack
+    section: Section | None = None
     notes: list[str] = field(default_factory=list)
 
     def place(self, number: int, unit: str = "line") -> str:
@@ -120,7 +139,7 @@ class FileSource:
         Parameters
         ----------
         number : int
-            The number of the line, row or item, counted from 1.
+            The number of the line, row or item, counted from 1 at the start of the section.
         unit : str
             What is counted.
 
@@ -129,7 +148,8 @@ class FileSource:
         str
             For example "birds.csv, line 2".
         """
-        return f"{self.name}, {unit} {number}"
+        n_before = 0 if self.section is None else self.section.n_before
+        return f"{self.name}, {unit} {n_before + number}"
 
     def lines(self) -> Iterator[tuple[int, str]]:
         r"""Yield each line with its number, from 1; lines end in ``\n``, except maybe the last."""
@@ -138,7 +158,7 @@ class FileSource:
         # The bytes up to a line feed are not always complete text: in UTF-16, the second byte of
         # the line feed comes with the next line. So the decoder keeps state, and lines are cut
         # out of the decoded text.
-        for raw in self.stream:
+        for raw in self._raw_lines():
             try:
                 text = decoder.decode(raw)
             except UnicodeDecodeError as error:
@@ -158,6 +178,16 @@ class FileSource:
         if pending:
             yield number, pending
 
+    def _raw_lines(self) -> Iterator[bytes]:
+        if self.section is None:
+            yield from self.stream
+            return
+        self.stream.seek(self.section.start)
+        n_left = self.section.stop - self.section.start
+        while n_left > 0 and (raw := self.stream.readline()):
+            n_left -= len(raw)
+            yield raw
+
     def seekable(self) -> IO[bytes]:
         """Return the bytes as a seekable file, copied to a temporary file if necessary."""
         if self.path is not None and self.path.is_file() and not self._is_compressed():
@@ -171,6 +201,7 @@ class FileSource:
         return isinstance(self.stream.raw, gzip.GzipFile)
 
     def _encoding_error(self, number: int, offset: int) -> DataError:
+        offset += 0 if self.section is None else self.section.start
         return DataError(
             f"{self.place(number)}: byte {offset} of the file is not {self.encoding}; pass the "
             f"encoding in which it was saved, for instance encoding='latin-1' or encoding='utf-16'",
