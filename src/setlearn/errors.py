@@ -198,6 +198,10 @@ class UnseenValueWarning(SetlearnWarning):
         self.samples = tuple(samples)
         self.values = {name: tuple(new_values) for name, new_values in values.items()}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Its message is made from these; other processes send warnings with what they answer.
+        return type(self), (self.samples, self.values)
+
     @classmethod
     def of_batches(cls, parts: Sequence[Self]) -> Self:
         """One warning for all batches of a table; its samples are counted from each batch's start.

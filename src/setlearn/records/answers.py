@@ -37,6 +37,11 @@ class PredictionForm:
     with_input: bool = False
     skip_bad: bool = False
 
+    @property
+    def with_scores(self) -> bool:
+        """Whether elements come with scores."""
+        return self.scores or self.top is not None
+
     def answers(self, model: RecordModel, rows: Sequence[Row]) -> Sequence[Any]:
         """Predict the sets of a batch of rows.
 
@@ -50,7 +55,7 @@ class PredictionForm:
         sequence
             Frozensets, or lists of elements with scores.
         """
-        if self.scores or self.top is not None:
+        if self.with_scores:
             return model.predict_ranked(rows, top=self.top)
         return model.predict(rows)
 
