@@ -58,3 +58,24 @@ def until(condition, seconds=WAIT):
             return False
         time.sleep(0.1)
     return True
+
+
+def children_named(name):
+    """The processes with a name that this process has started, or that those have started."""
+    parents, names = {}, {}
+    for number in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{number}/stat") as stat, open(f"/proc/{number}/cmdline") as command:
+                parents[int(number)] = int(stat.read().rpartition(")")[2].split()[1])
+                names[int(number)] = command.read()
+        except OSError:  # it has ended
+            continue
+
+    def is_ours(process):
+        while process in parents:
+            process = parents[process]
+            if process == os.getpid():
+                return True
+        return False
+
+    return [process for process in parents if names[process].startswith(name) and is_ours(process)]

@@ -15,23 +15,27 @@ from setlearn.errors import DataError
 
 if TYPE_CHECKING:
     from setlearn.files import Rows
+    from setlearn.scale.prediction import PredictedFiles
 
-__all__ = ["write_answers"]
+__all__ = ["report_answers", "write_answers"]
 
 OTHER_FORMATS = (".xlsx", ".xls", ".ods", ".feather", ".h5", ".hdf5", ".pkl", ".pickle")
 """Suffixes of formats that are not written; other programs would not open such a file."""
 
 
 def write_answers(
-    answers: Iterator[dict[str, Any]], rows: Rows, out: str, output: OutputOptions
+    answers: Iterator[dict[str, Any]],
+    rows: Rows | PredictedFiles,
+    out: str,
+    output: OutputOptions,
 ) -> None:
     """Write answers as they are computed, then report bad rows.
 
     Parameters
     ----------
     answers : iterator of dict
-    rows : Rows
-        The rows that the answers are for.
+    rows : Rows or PredictedFiles
+        What the answers are for.
     out : str
         The path of the file, or "-" for stdout.
     output : OutputOptions
@@ -58,6 +62,27 @@ def write_answers(
         document["answers"] = [plain(answer) for answer in counted()]
     else:
         write_rows(out, counted(), format=_format(out))
+    report_answers(document, rows, output)
+
+
+def report_answers(
+    document: dict[str, Any], rows: Rows | PredictedFiles, output: OutputOptions
+) -> None:
+    """Report answers that are written: which rows have none, and with ``--json`` how many have.
+
+    Parameters
+    ----------
+    document : dict
+        What to print with ``--json``, besides the bad rows.
+    rows : Rows or PredictedFiles
+        What the answers are for.
+    output : OutputOptions
+
+    Raises
+    ------
+    DataError
+        If there are bad rows and not one answer.
+    """
     print_bad_rows(rows)
     if rows.n_bad and not document["n_answers"]:
         raise DataError(

@@ -19,7 +19,7 @@ from setlearn.cli.console import (
     print_warnings,
     replace_closed_streams,
 )
-from setlearn.cli.options import OutputOptions
+from setlearn.cli.options import OutputOptions, with_left_out_values
 from setlearn.cli.part_names import fill_in_names
 
 __all__ = ["app", "command_for", "main"]
@@ -108,7 +108,25 @@ def main() -> None:
 
 
 class VerbCommand(TyperCommand):
-    """A command whose help texts name rules, learners and so on, filled in when help is shown."""
+    """A command whose help texts name rules, learners and so on, filled in when help is shown.
+
+    Some of its options have values that may be left out.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments.
+
+        Parameters
+        ----------
+        ctx : typer.Context
+        args : list of str
+
+        Returns
+        -------
+        list of str
+            What is left of them.
+        """
+        return super().parse_args(ctx, with_left_out_values(args))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help.

@@ -23,6 +23,7 @@ from setlearn.cli.options import OutputOptions
 if TYPE_CHECKING:
     from setlearn.errors import UnseenTokenWarning, UnseenValueWarning
     from setlearn.files import Rows
+    from setlearn.scale.prediction import PredictedFiles
 
 __all__ = [
     "counted",
@@ -112,7 +113,7 @@ def print_notes(lines: Iterable[str], *, quiet: bool = False) -> None:
             typer.echo(printable(line), err=True)
 
 
-def print_bad_rows(rows: Rows) -> None:
+def print_bad_rows(rows: Rows | PredictedFiles) -> None:
     """Print how many rows were left out, and what is wrong with the first of them."""
     if rows.n_bad:
         more = rows.n_bad - len(rows.bad)

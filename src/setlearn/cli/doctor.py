@@ -18,6 +18,7 @@ EXTRAS = {
     "parquet": ("pyarrow",),
     "plot": ("matplotlib",),
     "datasets": ("river",),
+    "ray": ("ray",),
     "server": ("fastapi", "uvicorn"),
 }
 

@@ -6,10 +6,11 @@ the command line. So an error of the library that advises to set a parameter can
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -26,16 +27,24 @@ __all__ = [
     "OtherRule",
     "Out",
     "OutputOptions",
+    "RayOptions",
     "ReadingOptions",
     "Scores",
     "Top",
     "Trusted",
     "Unknown",
     "flag",
+    "with_left_out_values",
 ]
 
 SINGULAR = {"inputs": "input", "kinds": "kind"}
 """Options that are repeated for several values, by the parameter that takes all of them."""
+
+LOCAL = "local"
+"""The value of ``--ray`` without an address."""
+
+OPTIONAL_VALUES = {"--ray": (re.compile(r"auto|local|.+:\d+"), LOCAL)}
+"""Options whose value may be left out: how a value looks, and what stands for none."""
 
 Model: TypeAlias = Annotated[
     Path, typer.Argument(metavar="MODEL", help="The model's folder.", show_default=False)
@@ -138,14 +147,17 @@ class ReadingOptions:
         """Open a data file; its rows are read one by one."""
         from setlearn.files import open_rows
 
-        return open_rows(
-            data,
-            format=self.format,
-            encoding=self.encoding,
-            delimiter=self.delimiter,
-            label_file=self.label_file,
-            skip_bad=self.skip_bad,
-        )
+        return open_rows(data, skip_bad=self.skip_bad, **self.how)
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """The arguments of `open_rows` that say how the file is written."""
+        return {
+            "format": self.format,
+            "encoding": self.encoding,
+            "delimiter": self.delimiter,
+            "label_file": None if self.label_file is None else str(self.label_file),
+        }
 
 
 @dataclass(frozen=True)
@@ -164,6 +176,47 @@ class ModelOptions:
 
 
 @dataclass(frozen=True)
+class RayOptions:
+    """Which processes share the work."""
+
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[ADDRESS]",
+            help="Share the work among processes, by Ray: of the cluster at this address "
+            "(host:port, or auto), or without one on this machine.",
+        ),
+    ] = None
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="NUMBER", help="Number of worker processes, with --ray. [2]"),
+    ] = None
+
+    @property
+    def address(self) -> str | None:
+        """The address of a cluster; None for a Ray on this machine."""
+        return None if self.ray == LOCAL else self.ray
+
+    def check(self) -> None:
+        """Check that the options fit together.
+
+        Raises
+        ------
+        ParameterError
+            If there is a number of workers, but no Ray.
+        """
+        from setlearn.errors import ParameterError
+
+        if self.ray is None and self.workers is not None:
+            raise ParameterError("--workers is for --ray, which is missing; add it")
+
+    @property
+    def n_workers(self) -> int:
+        """The number of worker processes."""
+        return self.workers or 2
+
+
+@dataclass(frozen=True)
 class OutputOptions:
     """What a verb prints, and how."""
 
@@ -175,6 +228,26 @@ class OutputOptions:
         typer.Option("--quiet", "-q", help="Print only errors, warnings and bad rows on stderr."),
     ] = False
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False
+
+
+def with_left_out_values(arguments: list[str]) -> list[str]:
+    """Fill in the values of options that may be left out, as typer wants one.
+
+    Examples
+    --------
+    >>> with_left_out_values(["model", "--ray", "data.csv"])
+    ['model', '--ray', 'local', 'data.csv']
+    >>> with_left_out_values(["model", "--ray", "cluster:6379"])
+    ['model', '--ray', 'cluster:6379']
+    """
+    filled: list[str] = []
+    for argument, following in zip(arguments, [*arguments, ""][1:], strict=True):
+        filled.append(argument)
+        if argument in OPTIONAL_VALUES and "--" not in filled:
+            looks, value = OPTIONAL_VALUES[argument]
+            if not looks.fullmatch(following):
+                filled.append(value)
+    return filled
 
 
 def flag(parameter: str) -> str:
