@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import platform
 import secrets
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -118,7 +120,11 @@ def ray_session(address: str | None = None, *, workers: int = 2) -> Iterator[Any
 def _local_ray(ray: Any, workers: int) -> Iterator[None]:
     with _environment(OWN_SETTINGS), folder_that_is_removed() as folder:
         try:
-            with _environment({**ONE_THREAD, **_loopback_for_torch()}), _loopback_only():
+            with (
+                _environment({**ONE_THREAD, **_loopback_for_torch()}),
+                _loopback_only(),
+                _same_sigterm(),
+            ):
                 ray.init(
                     "local",
                     num_cpus=workers + 1,  # one for reading, where Ray plans that by itself
@@ -140,12 +146,13 @@ def _connection(ray: Any, address: str) -> Iterator[None]:
     if "PYTHONPATH" in os.environ:
         variables["PYTHONPATH"] = os.environ["PYTHONPATH"]
     try:
-        ray.init(
-            address,
-            runtime_env={"env_vars": variables},
-            log_to_driver=False,
-            logging_level="error",
-        )
+        with _same_sigterm():
+            ray.init(
+                address,
+                runtime_env={"env_vars": variables},
+                log_to_driver=False,
+                logging_level="error",
+            )
         yield
     finally:
         ray.shutdown()
@@ -258,6 +265,17 @@ def folder_that_is_removed() -> Iterator[str]:
     # Its own session, so that Ctrl-C does not end it.
     with subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True):
         yield folder
+
+
+@contextmanager
+def _same_sigterm() -> Iterator[None]:
+    """Keep what SIGTERM does; with a Ray that starts in this block it would end in a core dump."""
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager
