@@ -22,6 +22,7 @@ from setlearn.networks.checkpoint import CHECKPOINT_NAME
 from setlearn.rules import Threshold
 from setlearn.scale import fit
 from setlearn.scale.runtime import ray_session
+from tests.cli.running import run
 from tests.scale.sessions import kill, processes_in, result, start, until
 
 pytestmark = [
@@ -45,6 +46,29 @@ def ray():
     """A local Ray for all tests in this file but those that end its process."""
     with ray_session(workers=2) as ray:
         yield ray
+
+
+# These come first: later a Ray is running, which is used instead of any address.
+
+
+def test_no_workers():
+    with pytest.raises(ParameterError, match="workers must be a whole number of at least 1, got 0"):
+        fit(small_model(), WORDS, SETS, workers=0)
+
+
+def test_workers_are_for_ray(tmp_path):
+    ended = run("fit", tmp_path / "data.csv", "--workers", 2)
+    assert ended.code
+    assert "--workers is for --ray" in ended.err
+
+
+def test_an_address_that_does_not_answer(tmp_path):
+    data = tmp_path / "data.csv"
+    data.write_text("x,labels\n" + "1,a\n2,b\n" * 8)
+    ended = run("fit", data, "--ray", "127.0.0.1:1", "-o", tmp_path / "model")
+    assert ended.code
+    assert "no Ray cluster answers at 127.0.0.1:1" in ended.err
+    assert "Traceback" not in ended.err
 
 
 class TestNetworks:
@@ -124,9 +148,28 @@ class TestLabels:
             assert model.predict([{"text": "a boat"}]) == [{"boat"}]
 
 
-def test_no_workers():
-    with pytest.raises(ParameterError, match="workers must be a whole number of at least 1, got 0"):
-        fit(small_model(), WORDS, SETS, workers=0)
+class TestCommand:
+    def test_it_makes_the_model_that_it_makes_without_ray(self, ray, tmp_path):
+        data = tmp_path / "words.jsonl"
+        rows = [{"word": word, "y": sorted(Y)} for word, Y in zip(WORDS, SETS, strict=True)]
+        data.write_text("\n".join(map(json.dumps, rows)))
+        learner = ["--task", "labels", "--learner", "logistic"]
+        assert run("fit", data, *learner, "-o", tmp_path / "one").code == 0
+        ended = run("fit", data, *learner, "--ray", "--workers", 2, "-o", tmp_path / "two")
+        assert ended.code == 0, ended.err
+        one, two = (run("predict", tmp_path / name, data, "--scores") for name in ("one", "two"))
+        assert one.answers == two.answers
+
+    def test_networks_keep_checkpoints_as_without_ray(self, ray, tmp_path):
+        data = tmp_path / "words.jsonl"
+        data.write_text("\n".join(json.dumps({"word": w, "y": [w, w[::-1]]}) for w in WORDS))
+        out = tmp_path / "model"
+        arguments = ["fit", data, "--task", "sequences", "--network", "lstm", "--max-steps", 10]
+        ended = run(*arguments, "-o", out, "--ray")
+        assert ended.code == 0, ended.err
+        assert "inputs by characters" in ended.err
+        assert run("predict", out, data).code == 0
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "words.jsonl"]
 
 
 @pytest.fixture

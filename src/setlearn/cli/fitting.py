@@ -71,6 +71,7 @@ def fit_and_save(
     notes: Sequence[str] = (),
     seed: int = 0,
     quiet: bool = False,
+    fitted_by: Callable[[Any, Any, Any], Any] | None = None,
 ) -> Fitted:
     """Fit a model, evaluate it on held-out rows if there are any, and save it.
 
@@ -89,6 +90,8 @@ def fit_and_save(
         The seed for holding rows out.
     quiet : bool, default=False
         Print no notes.
+    fitted_by : callable, optional
+        As for `RecordPlan.fit`.
 
     Returns
     -------
@@ -123,7 +126,7 @@ def fit_and_save(
     try:
         with stopped_by_signals():
             with keep_finished_folds() as interruption:
-                fitted = plan.fit(train, model)
+                fitted = plan.fit(train, model, fitted_by=fitted_by)
             if interruption.warning is not None:
                 about["interrupted"] = interruption.warning.moment
             evaluation = _evaluate_and_save(fitted, held_out, saving.out, about)

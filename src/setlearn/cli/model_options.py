@@ -170,7 +170,7 @@ class LabelOptions(TaskOptions):
             rule_named(learning.rule),
             conditional=self.conditional,
             hierarchy=None if self.hierarchy is None else _read_hierarchy(self.hierarchy),
-            n_jobs=self.jobs or 1,
+            n_jobs=self.jobs,
             random_state=learning.seed,
             verbose=verbose,
         )
