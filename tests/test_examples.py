@@ -1,4 +1,4 @@
-"""The example of premise selection runs end to end, on a small file of the same form."""
+"""Examples run end to end; that of premise selection on a small file of the same form."""
 
 import json
 import os
@@ -65,3 +65,13 @@ def test_premise_selection_on_conjectures(tmp_path):
         line for line in ended.stdout.splitlines() if line.startswith("the learned rule")
     )
     assert float(learned.split()[-4]) > 0.667  # the mean F1 of keeping all candidates
+
+
+def test_a_pool_of_processes():
+    example = EXAMPLE.with_name("process_pool.py")
+    ended = subprocess.run([sys.executable, example], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.splitlines()[:2] == [
+        "1500 rows in 6 batches",
+        "the sun at sea       sea, sun",
+    ]

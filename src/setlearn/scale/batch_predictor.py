@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from setlearn.errors import DataError, KindError, ParameterError
+from setlearn.errors import KindError, ParameterError
 from setlearn.files import Row
 from setlearn.files.plain_values import plain
 from setlearn.persistence import load, save
@@ -95,20 +95,19 @@ class BatchPredictor:
             The batch with the column "prediction": one list of elements per row, or of
             (element, score) pairs.
         """
-        if OWN_COLUMN in _column_names(batch):
+        names = _column_names(batch)
+        if OWN_COLUMN in names:
             raise ParameterError(
                 f"there is a column {OWN_COLUMN!r} already, but the answers need that name; rename "
                 "the column"
             )
         is_arrow = hasattr(batch, "to_pylist")
         records = batch.to_pylist() if is_arrow else _records(batch)
-        if not records:
-            raise DataError("the batch has no rows; leave empty batches out")
         rows = [
             Row(f"row {number} of the batch", record) for number, record in enumerate(records, 1)
         ]
-        model = self.model_for(rows[0])
-        answers = [plain(answer) for answer in self.form.answers(model, rows)]
+        model = self.model_for(rows[0] if rows else Row("an empty batch", dict.fromkeys(names)))
+        answers = [plain(answer) for answer in self.form.answers(model, rows)] if rows else []
         if is_arrow:
             return batch.append_column(OWN_COLUMN, _arrow_column(answers, model, self.form))
         return {**batch, OWN_COLUMN: answers}
