@@ -78,7 +78,7 @@ class LinearLabels:
 
     def _fit_machines(self, X: Any, Y: BoolArray, weight: FloatArray) -> Self:
         self.scaler_ = Normalizer().fit(X)
-        rows = self.scaler_.transform(X)
+        rows = _with_short_indices(self.scaler_.transform(X))
         model = LinearSVC(C=1.0, dual=True, tol=1e-2, random_state=0)
         columns = []
         with progress("fitting labels", Y.shape[1]) as advance:
@@ -109,3 +109,9 @@ class LinearLabels:
         return sparse.csr_array(
             sparse.hstack([rows, sparse.csr_array(np.ones((rows.shape[0], 1)))])
         )
+
+
+def _with_short_indices(rows: Any) -> sparse.csr_array:
+    """The same with indices of 32 bits, which is all that support vector machines read."""
+    indices, indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+    return sparse.csr_array((rows.data, indices, indptr), shape=rows.shape)
