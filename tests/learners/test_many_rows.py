@@ -4,12 +4,20 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from setlearn.learners import (
+    boosted_labels,
+    kernel_choice,
+    logistic_labels,
+    set_forest,
+    set_prior,
+    similarity,
+)
 from setlearn.learners import held_out as held_out_module
-from setlearn.learners import kernel_choice, logistic_labels, set_forest, set_prior, similarity
 from setlearn.learners import ridge_labels as ridge_module
 from setlearn.learners import set_mixture as mixture_module
-from setlearn.learners.boosted_labels import BoostedLabels
+from setlearn.learners.boosted_labels import BoostedLabels, Boosting
 from setlearn.learners.kernel_choice import KernelChoice
+from setlearn.learners.linear_labels import LinearLabels
 from setlearn.learners.log_loss import log_loss
 from setlearn.learners.logistic_labels import LogisticLabels
 from setlearn.learners.ridge_labels import KernelLabels, LandmarkLabels, SparseRidgeLabels
@@ -122,3 +130,20 @@ def test_chunks_of_rows_are_scored_as_all_rows_together(kind, monkeypatch):
     assert (learner.predict_proba(rows) == together).all()
     assert (of_parts.sets != examples.sets).nnz == 0
     assert (of_parts.weights != examples.weights).nnz == 0
+
+
+@pytest.mark.parametrize(("share", "n_grown_on"), [(0.5, 300), (0.01, 50)])
+def test_boosted_trees_are_grown_on_a_share_of_many_rows(share, n_grown_on, monkeypatch):
+    monkeypatch.setattr(boosted_labels, "MOST_ROWS", 50)
+    monkeypatch.setattr(boosted_labels, "SHARE_OF_MANY", share)
+    boosting = Boosting(X.astype(np.float32), Y, np.ones(Y.shape), 4, np.random.RandomState(0))
+    assert boosting._grown(Y - boosting.start).n_node_samples[0] == n_grown_on
+
+
+def test_support_vector_machines_read_long_indices():
+    words = sparse.csr_array(X.clip(min=0))
+    model, other = LinearLabels(), LinearLabels()
+    model.fit_held_out(words, Y, ONES, ROWS)
+    words.indices, words.indptr = words.indices.astype(np.int64), words.indptr.astype(np.int64)
+    other.fit_held_out(words, Y, ONES, ROWS)
+    assert (other.predict_proba(words) == model.predict_proba(words)).all()

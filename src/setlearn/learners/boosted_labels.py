@@ -31,8 +31,9 @@ DEPTH, DEEPER, LEAST_IN_LEAF = 4, 6, 5
 DEEPER_GAIN = 0.1
 """Deeper trees are used if their loss after the first block is lower by this share. A smaller lead
 is often lost with more trees."""
-ROW_SHARE, MOST_ROWS = 0.75, 1000
-"""Each tree is grown on a part of the rows; all rows count for what its leaves say."""
+ROW_SHARE, MOST_ROWS, SHARE_OF_MANY = 0.75, 1000, 1 / 16
+"""Each tree is grown on a part of the rows: not more than 1000 or, if that is more, a sixteenth of
+them. All rows count for what its leaves say."""
 FEATURE_SHARE, MOST_FEATURES = 0.6, 30
 """How many features each split chooses from."""
 LABELS_PER_TREE = 8
@@ -179,7 +180,8 @@ class Boosting:
     def _grown(self, errors: FloatArray) -> Any:
         """A tree of scikit-learn that tells large errors from small ones."""
         (n, n_labels), n_features = errors.shape, self.X.shape[1]
-        rows = self.rng.permutation(n)[: max(1, min(MOST_ROWS, round(ROW_SHARE * n)))]
+        most = max(MOST_ROWS, int(SHARE_OF_MANY * n))
+        rows = self.rng.permutation(n)[: max(1, min(most, round(ROW_SHARE * n)))]
         labels = self.rng.permutation(n_labels)[:LABELS_PER_TREE]
         tree = DecisionTreeRegressor(
             max_depth=self.depth,
