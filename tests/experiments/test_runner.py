@@ -13,7 +13,7 @@ import pytest
 from setlearn.experiments import runner
 from setlearn.experiments.cell import ExperimentCell
 from setlearn.experiments.reproduce import ProgressDisplay, seconds_left
-from setlearn.experiments.runner import Outcome, run_cells
+from setlearn.experiments.runner import Outcome, run_as_ray_tasks, run_cells
 from setlearn.experiments.store import CellStore
 from setlearn.experiments.tables.tasks import DECODER
 from tests.experiments.tiny import SEQUENCES, FailingPredictor, NoSource, Watcher, one_system
@@ -49,6 +49,22 @@ def test_a_second_run_does_nothing(tiny_run, monkeypatch):
     again = run_cells(cells, CellStore(folder), jobs=2, display=Watcher())
     assert [outcome.results for outcome in again] == [outcome.results for outcome in before]
     assert all(outcome.reused for outcome in again if outcome.results)
+
+
+def test_ray_tasks_get_the_same_results(tiny_run, tmp_path):
+    cells, _, before = tiny_run
+    cells = [*cells[1:3], ExperimentCell(one_system(scorer=FailingPredictor()), 0)]
+    outcomes = run_cells(
+        cells, CellStore(tmp_path), jobs=2, display=Watcher(), run_missing=run_as_ray_tasks
+    )
+    for outcome, expected in zip(outcomes, before[1:3], strict=False):
+        answers, right = (o.results["answers"] for o in (outcome, expected))
+        assert {k: a["metrics"] for k, a in answers.items()} == {
+            k: a["metrics"] for k, a in right.items()
+        }
+    assert outcomes[2].failure == "ValueError: it does not work"
+    again = run_cells(cells[:2], CellStore(tmp_path), jobs=2, display=Watcher())
+    assert all(outcome.reused for outcome in again)
 
 
 def test_a_corrupt_cell_is_done_again_to_the_same_end_and_said_so(tiny_run, tmp_path):

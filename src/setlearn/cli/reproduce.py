@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from setlearn.cli.options import OutputOptions
+from setlearn.cli.options import OutputOptions, RayOptions
 
 __all__ = ["reproduce"]
 
@@ -49,6 +50,7 @@ def reproduce(
     ] = None,
     *,
     output: OutputOptions,
+    processes: RayOptions,
 ) -> None:
     """Run the experiments of the paper, and further ones.
 
@@ -60,17 +62,21 @@ def reproduce(
     from setlearn.experiments.report import tables_as_text
     from setlearn.experiments.reproduce import reproduce as run_tables
     from setlearn.experiments.reproduce import tables_named
+    from setlearn.experiments.runner import run_as_ray_tasks
     from setlearn.experiments.tables import PAPER
 
+    processes.check()
+    on_ray = processes.ray is not None
     names = [name.strip() for name in only.split(",") if name.strip()]
     only_paper = quick and not names and not system
     try:
         report = run_tables(
             list(PAPER) if only_paper else tables_named(names, system or []),
             n_splits=splits or (QUICK_SPLITS if quick else FULL_SPLITS),
-            jobs=jobs,
+            jobs=processes.n_workers if on_ray else jobs,
             out=out,
             cells=out / "cells" if cells is None else cells,
+            run_missing=partial(run_as_ray_tasks, address=processes.address) if on_ray else None,
         )
     except KeyboardInterrupt:
         raise KeyboardInterrupt(INTERRUPTED) from None

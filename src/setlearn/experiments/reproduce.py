@@ -15,7 +15,7 @@ from rich.text import Text
 from setlearn.errors import ParameterError, SetlearnError
 from setlearn.experiments.cell import ExperimentCell
 from setlearn.experiments.report import write_report
-from setlearn.experiments.runner import Outcome, run_cells
+from setlearn.experiments.runner import Outcome, RunMissing, run_cells
 from setlearn.experiments.store import CellStore
 from setlearn.experiments.summary import summarise
 from setlearn.experiments.table import Table
@@ -107,7 +107,13 @@ def planned_cells(tables: Sequence[Table], n_splits: int) -> list[ExperimentCell
 
 
 def reproduce(
-    tables: Sequence[Table], *, n_splits: int, jobs: int, out: Path, cells: Path
+    tables: Sequence[Table],
+    *,
+    n_splits: int,
+    jobs: int,
+    out: Path,
+    cells: Path,
+    run_missing: RunMissing | None = None,
 ) -> Reproduction:
     """Run the missing cells of these tables, and write the report.
 
@@ -121,6 +127,8 @@ def reproduce(
         The folder of the report.
     cells : Path
         The folder of finished cells.
+    run_missing : callable, optional
+        As for `run_cells`.
 
     Returns
     -------
@@ -136,7 +144,9 @@ def reproduce(
     display = ProgressDisplay(jobs)
     try:
         planned = planned_cells(tables, n_splits)
-        outcomes = run_cells(planned, CellStore(cells), jobs=jobs, display=display)
+        outcomes = run_cells(
+            planned, CellStore(cells), jobs=jobs, display=display, run_missing=run_missing
+        )
     finally:
         display.close()
     results = summarise(tables, outcomes)

@@ -7,8 +7,8 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -19,7 +19,7 @@ from setlearn.experiments.cell import ExperimentCell, run_cell
 from setlearn.experiments.store import CellStore, CorruptCellError
 from setlearn.experiments.table import Table
 
-__all__ = ["Display", "Outcome", "run_cells"]
+__all__ = ["Display", "Outcome", "RunMissing", "run_as_ray_tasks", "run_cells"]
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -70,8 +70,24 @@ class _Running:
     failure: Connection
 
 
+Missing = Sequence[tuple[ExperimentCell, str]]
+"""Cells that are not in the store, with their keys."""
+
+Started = Callable[[ExperimentCell], None]
+"""Is told of each cell that is started."""
+
+
+RunMissing = Callable[[Missing, CellStore, int, Started], Generator[Outcome]]
+"""Runs so many cells at the same time, and yields the outcome of each as soon as it is there."""
+
+
 def run_cells(
-    cells: Sequence[ExperimentCell], store: CellStore, *, jobs: int, display: Display
+    cells: Sequence[ExperimentCell],
+    store: CellStore,
+    *,
+    jobs: int,
+    display: Display,
+    run_missing: RunMissing | None = None,
 ) -> list[Outcome]:
     """Run the cells that are not in the store, and read the others from it.
 
@@ -85,6 +101,8 @@ def run_cells(
     jobs : int
         How many processes run at the same time.
     display : Display
+    run_missing : callable, optional
+        How to run cells: processes of this machine by default, or `run_as_ray_tasks`.
 
     Returns
     -------
@@ -93,29 +111,76 @@ def run_cells(
     """
     outcomes, missing = _planned(cells, store, display)
     display.begin([cell for cell, _ in missing], list(outcomes.values()))
-    running: list[_Running] = []
+    run = run_missing or _run_in_processes
+    with closing(run(missing, store, jobs, display.started)) as finished:
+        for outcome in finished:
+            outcomes[outcome.cell] = outcome
+            display.finished(outcome)
+    return [outcomes[cell] for cell in cells]
+
+
+def run_as_ray_tasks(
+    missing: Missing,
+    store: CellStore,
+    jobs: int,
+    started: Started,
+    *,
+    address: str | None = None,
+) -> Generator[Outcome]:
+    """Run cells as tasks of Ray; their results are kept by this process.
+
+    Parameters
+    ----------
+    missing : sequence of ExperimentCell with their keys
+    store : CellStore
+    jobs : int
+    started : callable
+    address : str, optional
+        That of a Ray cluster, whose machines have the data where this one has them. By default a
+        local Ray is started.
+
+    Yields
+    ------
+    Outcome
+    """
+    if not missing:
+        return
+    from setlearn.scale.tasks import finished_tasks
+
+    keys = dict(missing)
+    tasks = finished_tasks(run_cell, [*keys], address=address, workers=jobs, started=started)
+    with closing(tasks):
+        for cell, results, failure in tasks:
+            if not failure:
+                store.write(cell, keys[cell], results)
+            yield Outcome(cell, results, failure)
+
+
+def _run_in_processes(
+    missing: Missing, store: CellStore, jobs: int, started: Started
+) -> Generator[Outcome]:
+    """Run each cell in a process of its own."""
+    waiting, running = deque(missing), list[_Running]()
     try:
-        while missing or running:
-            while missing and len(running) < jobs:
-                running.append(_start(*missing.popleft(), store))
-                display.started(running[-1].cell)
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                running.append(_start(*waiting.popleft(), store))
+                started(running[-1].cell)
             for done in _next_done(running):
                 running.remove(done)
-                outcomes[done.cell] = _outcome(done, store)
-                display.finished(outcomes[done.cell])
+                yield _outcome(done, store)
     finally:
         for unfinished in running:
             unfinished.process.terminate()
             unfinished.process.join()
-    return [outcomes[cell] for cell in cells]
 
 
 def _planned(
     cells: Sequence[ExperimentCell], store: CellStore, display: Display
-) -> tuple[dict[ExperimentCell, Outcome], deque[tuple[ExperimentCell, str]]]:
+) -> tuple[dict[ExperimentCell, Outcome], list[tuple[ExperimentCell, str]]]:
     """The outcomes that are known already, and the cells to run with their keys."""
     outcomes: dict[ExperimentCell, Outcome] = {}
-    missing: deque[tuple[ExperimentCell, str]] = deque()
+    missing: list[tuple[ExperimentCell, str]] = []
     unavailable: dict[Table, str] = {}
     for cell in cells:
         if cell.table in unavailable:  # tried once, because a download may fail slowly
