@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from setlearn.errors import DataError
+from setlearn.sparse_entries import entries_in, sparse_mask, with_entries
 
 __all__ = [
     "BoolArray",
@@ -92,6 +93,9 @@ class Nodes:
     nothing : int, optional
         The column of the choice that stands for the empty set, if there is one. To most rules it
         is a choice like any other, but a rule that counts elements must not count it.
+    choices : array of int of shape (n, V), optional
+        The choice that each column stands for, where points list their own choices out of very
+        many. By default column j stands for choice j at all points. Rules need not look at it.
 
     Raises
     ------
@@ -122,6 +126,7 @@ class Nodes:
     examples: Examples | None = None
     available: BoolArray | None = None
     nothing: int | None = None
+    choices: IntArray | None = None
 
     def __post_init__(self) -> None:
         if self.probabilities.ndim != 2:
@@ -135,10 +140,11 @@ class Nodes:
                 f"{n} rows of probabilities need {n} samples and depths, "
                 f"got {self.sample.shape} and {self.depth.shape}"
             )
-        for name, mask in (("known", self.known), ("available", self.available)):
-            if mask is not None and mask.shape != self.probabilities.shape:
+        for name in ("known", "available", "choices"):
+            array = getattr(self, name)
+            if array is not None and array.shape != self.probabilities.shape:
                 raise DataError(
-                    f"{name} has shape {mask.shape} but the probabilities have "
+                    f"{name} has shape {array.shape} but the probabilities have "
                     f"{self.probabilities.shape}; pass one entry per choice"
                 )
         if self.available is not None:
@@ -177,6 +183,146 @@ class Nodes:
         n = len(probabilities)
         depth = np.zeros(n, dtype=np.intp)
         return cls(np.arange(n), depth, probabilities, known, available=available)
+
+    @classmethod
+    def listed(cls, scores: sparse.csr_array, known: sparse.csr_array | None = None) -> Self:
+        """Make one choice point per sample with the choices that are listed for it.
+
+        Nothing of the size of ``scores`` as a dense array is made.
+
+        Parameters
+        ----------
+        scores : csr_array of shape (n, all choices)
+            The probabilities of the choices that are listed; an entry may be 0.
+        known : csr_array of bool of shape (n, all choices), optional
+            Known choices. They are listed too.
+
+        Returns
+        -------
+        Nodes
+
+        Examples
+        --------
+        >>> scores = sparse.csr_array(([0.5, 0.2, 0.9], [3, 8, 5], [0, 2, 3]), shape=(2, 1000))
+        >>> nodes = Nodes.listed(scores)
+        >>> nodes.choices
+        array([[ 3,  8],
+               [ 5, -1]])
+        >>> nodes.probabilities
+        array([[0.5, 0.2],
+               [0.9, 0. ]])
+        """
+        marked = None
+        if known is not None:
+            scores = with_entries(scores, known)
+            marked = entries_in(scores, known)
+        sizes = np.diff(scores.indptr)
+        width = max(1, int(sizes.max(initial=0)))
+        available = np.arange(width) < sizes[:, None]
+        choices = np.full(available.shape, -1, dtype=np.int64)
+        probabilities = np.zeros(available.shape)
+        choices[available], probabilities[available] = scores.indices, scores.data
+        mask = None
+        if marked is not None:
+            mask = np.zeros(available.shape, dtype=bool)
+            mask[available] = marked
+        return replace(cls.roots(probabilities, mask, available), choices=choices)
+
+    def with_listed(self, right: sparse.csr_array) -> tuple[Nodes, BoolArray]:
+        """List the right choices too, with probability 0 if they were not listed.
+
+        Parameters
+        ----------
+        right : csr_array of bool of shape (n, all choices)
+
+        Returns
+        -------
+        nodes : Nodes
+            Roots without known choices.
+        mask : array of bool of shape (n, V)
+            The right choices.
+        """
+        nodes = Nodes.listed(self.as_matrix(right.shape[1]), right)
+        assert nodes.known is not None
+        return replace(nodes, sample=self.sample, known=None), nodes.known
+
+    def as_matrix(self, n_choices: int) -> sparse.csr_array:
+        """The probabilities of listed choices as a matrix of all choices.
+
+        Parameters
+        ----------
+        n_choices : int
+            The number of all choices.
+
+        Returns
+        -------
+        csr_array of shape (n, n_choices)
+            Its entries are the listed choices, also those with probability 0.
+        """
+        assert self.choices is not None
+        assert self.available is not None
+        bounds = np.concatenate([[0], np.cumsum(self.available.sum(axis=1))])
+        entries = (self.probabilities[self.available], self.choices[self.available], bounds)
+        return sparse.csr_array(entries, shape=(len(self), n_choices))
+
+    def mask_of(self, sets: sparse.csr_array) -> BoolArray:
+        """Mark choices, whether points list their own choices or not.
+
+        Parameters
+        ----------
+        sets : csr_array of shape (n, all choices)
+            Whose entries to mark. Those that are not listed are left out.
+
+        Returns
+        -------
+        array of bool of shape (n, V)
+        """
+        mask: BoolArray = np.zeros(self.probabilities.shape, dtype=bool)
+        if self.choices is None:
+            mask[:] = sets.toarray()
+        else:
+            mask[self.available] = entries_in(self.as_matrix(sets.shape[1]), sets)
+        return mask
+
+    def scores_of(self, sets: sparse.csr_array) -> FloatArray:
+        """The probability of each entry of some sets, row by row.
+
+        Parameters
+        ----------
+        sets : csr_array of shape (n, all choices)
+
+        Returns
+        -------
+        array of shape (entries,)
+            0 for choices that are not listed.
+        """
+        if self.choices is None:
+            row = np.repeat(np.arange(len(self)), np.diff(sets.indptr))
+            scores: FloatArray = self.probabilities[row, sets.indices]
+            return scores
+        matrix = with_entries(self.as_matrix(sets.shape[1]), sets)
+        of_sets: FloatArray = matrix.data[entries_in(matrix, sets)]
+        return of_sets
+
+    def marked(self, mask: BoolArray, n_choices: int) -> sparse.csr_array:
+        """The choices that a mask marks, whether points list their own choices or not.
+
+        Parameters
+        ----------
+        mask : array of bool of shape (n, V)
+        n_choices : int
+            The number of all choices.
+
+        Returns
+        -------
+        csr_array of bool, shape (n, n_choices)
+        """
+        if self.choices is None:
+            return sparse_mask(mask)
+        bounds = np.concatenate([[0], np.cumsum(mask.sum(axis=1))])
+        indices = self.choices[mask]
+        entries = (np.ones(len(indices), dtype=bool), indices, bounds)
+        return sparse.csr_array(entries, shape=(len(self), n_choices))
 
     @property
     def n_choices(self) -> int:
@@ -263,6 +409,7 @@ class Nodes:
             None if self.examples is None else self.examples[rows],
             None if self.available is None else self.available[rows],
             self.nothing,
+            None if self.choices is None else self.choices[rows],
         )
 
     def row_chunks(self) -> Iterator[slice]:
@@ -311,15 +458,31 @@ class Step:
 
 
 def joined_nodes(parts: list[Nodes]) -> Nodes:
-    """Batches of nodes as one."""
+    """Batches of nodes as one, padded where they have different numbers of columns."""
+    width = max(part.n_choices for part in parts)
+    parts = [part if part.n_choices == width else _padded(part, width) for part in parts]
     ways = [(part.prefix_probability, np.ones(len(part))) for part in parts]
     available = [(part.available, np.ones(part.probabilities.shape, bool)) for part in parts]
+    choices = [(part.choices, np.zeros(part.probabilities.shape, int)) for part in parts]
     return Nodes(
         np.concatenate([part.sample for part in parts]),
         np.concatenate([part.depth for part in parts]),
         np.concatenate([part.probabilities for part in parts]),
         prefix_probability=_joined_if_any(ways),
         available=_joined_if_any(available),
+        choices=_joined_if_any(choices),
+    )
+
+
+def _padded(nodes: Nodes, width: int) -> Nodes:
+    """Nodes without known choices, with more columns that are not available."""
+    more = ((0, 0), (0, width - nodes.n_choices))
+    available = np.ones(nodes.probabilities.shape, dtype=bool)
+    return replace(
+        nodes,
+        probabilities=np.pad(nodes.probabilities, more),
+        available=np.pad(available if nodes.available is None else nodes.available, more),
+        choices=None if nodes.choices is None else np.pad(nodes.choices, more, constant_values=-1),
     )
 
 

@@ -60,7 +60,14 @@ def test_learner(learner, check):
 
 class TestNames:
     def test_short_names_are_declared_by_the_learners(self):
-        assert learner_names() == ["forest", "logistic", "mixture", "neighbours", "network"]
+        assert learner_names() == [
+            "forest",
+            "logistic",
+            "many-labels",
+            "mixture",
+            "neighbours",
+            "network",
+        ]
         assert isinstance(learner_named("mixture"), SetMixture)
         assert isinstance(learner_named("network"), SigmoidNetwork)
 
@@ -78,7 +85,8 @@ class TestNames:
     @pytest.mark.parametrize("name", ["svm", "SetMixture", ""])
     def test_other_names_are_refused_with_a_list(self, name):
         with pytest.raises(
-            ParameterError, match=f"learner must be one of forest, logistic, mix.*got '{name}'"
+            ParameterError,
+            match=f"learner must be one of forest, logistic, many-labels, mix.*got '{name}'",
         ):
             learner_named(name)
 

@@ -101,10 +101,12 @@ def test_softmax_with_nothing_as_a_choice():
     some[:5] = False
     scorer = SoftmaxScorer(LogisticRegression(), n_labels=4, empty_choice=True)
     scorer.fit(X, targets(some), {})
-    right = scorer.right_choices(sparse.csr_array(some)).toarray()
+    nodes, mask = scorer.with_right(scorer.start(X).nodes, sparse.csr_array(some))
+    assert nodes.n_choices == 5
+    right = mask.toarray()
     assert (right[:, :4] == some).all()
     assert (right[:, 4] == ~some.any(axis=1)).all()
-    step = scorer.start(X, known=some)
+    step = scorer.start(X, known=sparse.csr_array(some))
     assert step.nodes.probabilities.shape == step.nodes.known.shape == (40, 5)
     assert not step.nodes.known[:, 4].any()
     np.testing.assert_allclose(scorer.start(X).nodes.probabilities.sum(axis=1), 1)

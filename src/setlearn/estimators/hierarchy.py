@@ -12,10 +12,11 @@ from scipy import sparse
 from setlearn.errors import DataError, KindError
 from setlearn.estimators.label_space import LabelSpace, as_label_array
 from setlearn.missing_values import is_missing
-from setlearn.nodes import Nodes
+from setlearn.nodes import IntArray, Nodes
 from setlearn.ordering import canonical_rank
 from setlearn.savable import savable
 from setlearn.scorers.label_targets import LabelTargets
+from setlearn.trie import concatenated_ranges
 
 __all__ = ["Hierarchy", "given_parents", "parents_of"]
 
@@ -162,7 +163,10 @@ class Hierarchy:
         Returns
         -------
         Nodes
+            Where labels are listed, with the ancestors of all of them.
         """
+        if nodes.choices is not None:
+            return self._consistent_lists(nodes)
         scores = nodes.probabilities
         # What is not available says nothing about others.
         low, high = nodes.masked(scores, -np.inf), nodes.masked(scores, np.inf)
@@ -177,6 +181,45 @@ class Hierarchy:
         depth = np.diff(indptr) - 1
         middle = (raised + lowered) / 2 * (1 - STEP) ** depth
         return replace(nodes, probabilities=middle.astype(scores.dtype))
+
+    def _consistent_lists(self, nodes: Nodes) -> Nodes:
+        """As `consistent`, for choice points that list their labels.
+
+        An ancestor that is not listed is as probable as its most probable descendant.
+        """
+        n_labels = self.implied.shape[0]
+        listed = nodes.as_matrix(n_labels)
+        row = np.repeat(np.arange(len(nodes)), np.diff(listed.indptr))
+        label, ancestor = self._pairs(listed.indices)
+        keys, place = np.unique(row[label] * n_labels + ancestor, return_inverse=True)
+        own = np.zeros(len(keys))
+        np.maximum.at(own, place, listed.data[label])
+        own[np.searchsorted(keys, row * n_labels + listed.indices)] = listed.data
+        row, labels = keys // n_labels, keys % n_labels
+        label, ancestor = self._pairs(labels)
+        place = np.searchsorted(keys, row[label] * n_labels + ancestor)
+        raised, lowered = own.copy(), own.copy()
+        np.maximum.at(raised, place, own[label])
+        np.minimum.at(lowered, label, own[place])
+        depth = np.diff(self.implied.indptr)[labels] - 1
+        middle = (raised + lowered) / 2 * (1 - STEP) ** depth
+        bounds = np.searchsorted(row, np.arange(len(nodes) + 1))
+        scores = sparse.csr_array((middle, labels, bounds), shape=listed.shape)
+        known = None if nodes.known is None else nodes.marked(nodes.known, n_labels)
+        return replace(Nodes.listed(scores, known), sample=nodes.sample)
+
+    def _pairs(self, labels: IntArray) -> tuple[IntArray, IntArray]:
+        """Each of the labels with each of its ancestors, and with itself.
+
+        Returns
+        -------
+        place : array of int
+            The place of the label in ``labels``.
+        ancestor : array of int
+        """
+        bounds = self.implied.indptr
+        number, place = concatenated_ranges(bounds[labels], bounds[labels + 1])
+        return place, self.implied.indices[number]
 
     def closed_targets(self, targets: LabelTargets) -> LabelTargets:
         """Targets with the ancestors of all labels; an entry that follows from others is known."""

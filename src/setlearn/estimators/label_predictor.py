@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +24,7 @@ from setlearn.estimators.base import Ranking, Task, Unknown
 from setlearn.estimators.completion import Completion
 from setlearn.estimators.hierarchy import Hierarchy, given_parents
 from setlearn.estimators.label_inputs import check_inputs, check_numbers, one_sample
-from setlearn.estimators.label_space import LabelSpace, sparse_mask
+from setlearn.estimators.label_space import LabelSpace
 from setlearn.estimators.rule_holder import RuleHolder
 from setlearn.features import TableFeatures
 from setlearn.metrics import mean_f1
@@ -72,7 +74,8 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
     def predict(self, X: Any) -> Any:
         """Predict the set of each sample, in the kind of container that ``fit`` was given."""
         nodes = self._score(X)
-        if self.space_.is_dense and self.hierarchy_ is None:  # as what the rule keeps
+        is_table = nodes.choices is None
+        if is_table and self.space_.is_dense and self.hierarchy_ is None:  # as what the rule keeps
             return self._labels_only(self.rule_.accepted(nodes)).astype(self.space_.dtype)
         return self.space_.answer(self._kept(nodes))
 
@@ -80,26 +83,27 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
         nodes = self._score(X)
         return self.space_.answer_sets(self._kept(nodes))
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Any) -> FloatArray | sparse.csr_array:
         """The score of each label, (n_samples, n_labels).
 
-        That is P(label | x), or with ``scores="softmax"`` P(next element | x).
+        That is P(label | x), or with ``scores="softmax"`` P(next element | x). With a learner for
+        very many labels, such as `ManyLabels`, it is a sparse array: labels without an entry are
+        improbable.
         """
-        return self._labels_only(self._score(X).probabilities)
+        nodes = self._score(X)
+        if nodes.choices is not None:
+            return nodes.as_matrix(len(self.classes_))
+        return self._labels_only(nodes.probabilities)
 
     def predict_ranked(self, X: Any, *, top: int | None = None) -> list[Ranking]:
         check_top(top)
         nodes = self._score(X)
-        scores = self._labels_only(nodes.probabilities)
-        if top is None:
-            kept = self._kept(nodes)
-        else:
-            kept = sparse.csr_array(TopK(top).accept(Nodes.roots(scores)))
-        return self._ranked(scores, kept)
+        labels = self._label_nodes(nodes)
+        return self._ranked(labels, self._kept(nodes) if top is None else self._best(labels, top))
 
     def complete(self, X: Any, known: Any, *, unknown: Unknown = "error") -> Any:
         given = self._given(X, known, unknown)
-        others = self._others(self._score(X, self._implied(given).toarray()), given)
+        others = self._others(self._score(X, self._implied(given)), given)
         # One class per sample is no set, but there may be any number of other classes.
         answer = self.space_.answer_sets if self.space_.one_per_sample else self.space_.answer
         return answer(others)
@@ -128,25 +132,29 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
         """
         check_top(top)
         given = self._given(X, known, unknown)
-        implied = self._implied(given).toarray()
+        implied = self._implied(given)
         nodes = self._score(X, implied)
-        scores = np.where(implied, 1.0, self._scores_of_others(nodes))
+        scores = self._scores_of_others(nodes)
+        if nodes.known is not None:
+            scores = np.where(nodes.known, 1.0, scores)
+        labels = self._label_nodes(replace(nodes, probabilities=scores))
         if top is None:
-            return self._ranked(scores, self._others(nodes, given))
-        known_labels = given.toarray()
-        best = TopK(top).accept(Nodes.roots(scores, known_labels))
-        return self._ranked(scores, sparse_mask(best & ~known_labels))
+            return self._ranked(labels, self._others(nodes, given))
+        labels = replace(labels, known=labels.mask_of(given))
+        return self._ranked(labels, sparse.csr_array(self._best(labels, top) > given))
 
     def trace(self, x: Any, known: Any = (), *, unknown: Unknown = "error") -> LabelTrace:
         self._check_fitted()
         check_unknown(unknown)
         memory = read_set(known, "known")
         given = self._implied(self.space_.encode([memory], unknown))
-        nodes = self._score(one_sample(x), given.toarray() if memory else None)
+        nodes = self._score(one_sample(x), given if memory else None)
         rule, node = self.rule_, nodes
         if self.completion_ is not None and nodes.known is not None and nodes.known.any():
             rule, node = self.completion_.rule, self.completion_.scores.left(nodes)
         choices = self.classes_.tolist() + (["(nothing)"] if self.scorer_.empty_choice else [])
+        if nodes.choices is not None:
+            choices = [choices[k] if k >= 0 else "(no label is listed)" for k in nodes.choices[0]]
         steps = rule.steps(node, [str(choice) for choice in choices])
         if node is not nodes:  # known labels were taken out
             steps = steps.after(np.flatnonzero(given.toarray()[0]).tolist())
@@ -163,7 +171,7 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
         targets = self.space_.targets(y)
         check_same_length(len(nodes), len(targets))
         nodes, targets = targets.known_choices(nodes)
-        return nodes, self.scorer_.right_choices(targets.right)
+        return self.scorer_.with_right(nodes, targets.right)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Mean F1 of the predicted sets; accuracy for a plain 1-d y.
@@ -214,6 +222,8 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
         if not self.space_.has_columns:
             return self.as_true_sets(y)
         targets = self.hierarchy_.closed_targets(self.space_.targets(y))
+        if targets.unknown is None:
+            return targets.right
         closed = targets.right.toarray().astype(float)
         if targets.unknown is not None:
             closed[targets.unknown.toarray()] = np.nan
@@ -229,14 +239,25 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
         closed = self.space_.answer_sets(self._implied(seen))
         return [each | more for each, more in zip(elements, closed, strict=True)]
 
-    def _ranked(self, scores: FloatArray, kept: sparse.csr_array) -> list[Ranking]:
+    def _label_nodes(self, nodes: Nodes) -> Nodes:
+        """The roots with labels as choices alone, and nothing known."""
+        if not self.scorer_.empty_choice:
+            return replace(nodes, known=None)
+        return Nodes.roots(self._labels_only(nodes.probabilities))
+
+    def _best(self, nodes: Nodes, top: int) -> sparse.csr_array:
+        """The best labels of each sample and those that are known, (n, labels)."""
+        return nodes.marked(TopK(top).accept(nodes), len(self.classes_))
+
+    def _ranked(self, nodes: Nodes, kept: sparse.csr_array) -> list[Ranking]:
         """The kept labels (n, labels) of each sample, best first."""
         labels = self.classes_.tolist()
+        kept.sort_indices()
+        scores = nodes.scores_of(kept)
         rankings = []
-        for row, score in enumerate(scores):
-            chosen = kept.indices[kept.indptr[row] : kept.indptr[row + 1]]
-            order = chosen[np.argsort(-score[chosen], kind="stable")]
-            rankings.append(Ranking((labels[k], float(score[k])) for k in order))
+        for first, last in pairwise(kept.indptr.tolist()):
+            order = first + np.argsort(-scores[first:last], kind="stable")
+            rankings.append(Ranking((labels[kept.indices[k]], float(scores[k])) for k in order))
         return rankings
 
     def _given(self, X: Any, known: Any, unknown: Unknown) -> sparse.csr_array:
@@ -252,8 +273,8 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
         return sparse.csr_array((self._kept(nodes) + self._implied(given)) > given)
 
     def _scores_of_others(self, nodes: Nodes) -> FloatArray:
-        """The score of each label, given the known ones if there is a completion, (n, labels)."""
-        scores = self._labels_only(nodes.probabilities)
+        """The scores, given the known labels if there is a completion, (n, V)."""
+        scores = nodes.probabilities
         if self.completion_ is None or nodes.known is None:
             return scores
         informed: BoolArray = np.asarray(nodes.known.any(axis=1))
@@ -264,10 +285,10 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
 
     def _kept(self, nodes: Nodes) -> sparse.csr_array:
         """The kept labels, (n, labels); may include known labels; computed in dense chunks."""
-        chunks = [
-            sparse_mask(self._labels_only(self._accepted(nodes[rows])))
-            for rows in nodes.row_chunks()
-        ]
+        chunks = []
+        for rows in nodes.row_chunks():
+            part = nodes[rows]
+            chunks.append(part.marked(self._labels_only(self._accepted(part)), len(self.classes_)))
         kept = sparse.csr_array(sparse.vstack(chunks)) if len(chunks) > 1 else chunks[0]
         return self._implied(kept)
 
@@ -292,7 +313,7 @@ class LabelPredictor(ClassifierMixin, RuleHolder):  # type: ignore[misc]  # skle
         return {**super()._fixed_settings(), "hierarchy": hierarchy}
 
     def _score(
-        self, X: Any, known: BoolArray | None = None, *, with_examples: bool | None = None
+        self, X: Any, known: sparse.csr_array | None = None, *, with_examples: bool | None = None
     ) -> Nodes:
         """The scored roots of all samples, with examples where the rule uses them."""
         self._check_fitted()

@@ -22,7 +22,13 @@ from setlearn.estimators.label_space import LabelSpace, as_label_array
 from setlearn.features import TableFeatures
 from setlearn.nodes import IntArray, Nodes
 from setlearn.rules import Rule
-from setlearn.scorers import LabelScorer, MarginalScorer, SoftmaxScorer
+from setlearn.scorers import (
+    LabelScorer,
+    ListedScorer,
+    MarginalScorer,
+    SoftmaxScorer,
+    lists_labels,
+)
 from setlearn.scorers.label_targets import LabelTargets
 
 __all__ = [
@@ -58,7 +64,7 @@ class LabelProblem:
         """A scorer, not fitted, for this learner."""
         n_labels = self.targets.n_labels
         if not self.shares_of_one:
-            return MarginalScorer(learner, n_labels=n_labels)
+            return self._new_marginal_scorer(learner)
         some_empty = bool((np.diff(self.targets.right.indptr) == 0).any())
         return SoftmaxScorer(learner, n_labels=n_labels, empty_choice=some_empty)
 
@@ -85,10 +91,14 @@ class LabelProblem:
         """The problem in the order of a fitted learner's classes, and the learner as a scorer."""
         _check_prefit(self.learner)
         if not self.shares_of_one:
-            return self, MarginalScorer(self.learner, n_labels=self.targets.n_labels).prefit()
+            return self, self._new_marginal_scorer(self.learner).prefit()
         space, right, choices = _in_order_of_learner(self.learner, self.space, self.targets.right)
         scorer = SoftmaxScorer(self.learner, n_labels=right.shape[1]).prefit(choices)
         return replace(self, space=space, targets=LabelTargets(right)), scorer
+
+    def _new_marginal_scorer(self, learner: BaseEstimator) -> ListedScorer | MarginalScorer:
+        kind = ListedScorer if lists_labels(learner) else MarginalScorer
+        return kind(learner, n_labels=self.targets.n_labels)
 
 
 def read_targets(Y: Any, n_samples: int) -> tuple[LabelSpace, LabelTargets]:
@@ -182,10 +192,31 @@ def check_combination(
             'leave it out, or pass sets and scores="marginal"',
             advice={"conditional": False},
         )
+    if lists_labels(learner):
+        _check_takes_lists(rule, learner, shares_of_one, conditional)
     if partly_known:
-        if shares_of_one or conditional:
-            raise _needs_to_know('scores="softmax"' if shares_of_one else "conditional=True")
+        if shares_of_one or conditional or lists_labels(learner):
+            cause = "conditional=True" if conditional else type(learner).__name__
+            raise _needs_to_know('scores="softmax"' if shares_of_one else cause)
         check_takes_unknown(rule)
+
+
+def _check_takes_lists(
+    rule: Rule, learner: BaseEstimator, shares_of_one: bool, conditional: bool
+) -> None:
+    """Raise if something else needs a score of each label, where a learner lists only some."""
+    problem = None
+    if shares_of_one:
+        problem = 'scores="softmax" and a plain 1-d y need'
+    elif conditional:
+        problem = "conditional=True needs"
+    elif not rule.takes_padding:
+        problem = f"{rule!r} needs"
+    if problem is not None:
+        raise ParameterError(
+            f"{problem} the scores of all labels, but {type(learner).__name__} lists only those "
+            "that are probable; leave it out, or use another learner, such as SetMixture()"
+        )
 
 
 def check_takes_unknown(rule: Rule) -> None:

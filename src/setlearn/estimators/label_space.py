@@ -20,13 +20,12 @@ from setlearn.estimators.doubtful_labels import check_labels_of_sets, refuse_joi
 from setlearn.features.columns import join_names
 from setlearn.indicators import are_indicator_rows, indicator_of_rows, indicator_of_sets
 from setlearn.missing_values import is_missing
-from setlearn.nodes import BoolArray
 from setlearn.ordering import canonical_rank
 from setlearn.savable import savable
 from setlearn.scorers.label_targets import LabelTargets
 from setlearn.set_reading import only_column, read_label_sets, read_partly_known
 
-__all__ = ["Kind", "LabelSpace", "sparse_mask"]
+__all__ = ["Kind", "LabelSpace"]
 
 Kind: TypeAlias = Literal["classes", "sets", "indicator", "sparse"]
 
@@ -198,14 +197,6 @@ class LabelSpace:
         """Kept labels as frozensets, whatever kind ``fit`` was given."""
         chosen = self.classes.astype(object)[kept.indices].tolist()
         return [frozenset(chosen[a:b]) for a, b in pairwise(kept.indptr.tolist())]
-
-
-def sparse_mask(mask: BoolArray) -> sparse.csr_array:
-    """A dense mask as a sparse one; SciPy's own way takes twice as long by way of coordinates."""
-    n_columns = mask.shape[1]
-    indptr = np.concatenate([[0], np.cumsum(np.count_nonzero(mask, axis=1))])
-    indices = np.flatnonzero(mask) % n_columns
-    return sparse.csr_array((np.ones(len(indices), bool), indices, indptr), shape=mask.shape)
 
 
 def as_label_array(labels: list[Hashable]) -> NDArray[Any]:

@@ -39,15 +39,19 @@ from setlearn.estimators.label_problem import (
 from setlearn.estimators.label_space import LabelSpace
 from setlearn.estimators.leaked_targets import warn_of_leaked_targets
 from setlearn.features import FeatureReader, TableFeatures, is_table
-from setlearn.learners import SetMixture
+from setlearn.learners import ManyLabels, SetMixture
 from setlearn.nodes import Mask, Nodes, dense_mask
-from setlearn.progress import progress
+from setlearn.progress import progress, say_before_progress
 from setlearn.rules import Auto, Rule, TopK
 from setlearn.savable import savable
 from setlearn.scorers import LabelScorer, fit_out_of_fold
 from setlearn.scorers.classifiers import check_learner, with_seeds
+from setlearn.scorers.label_targets import LabelTargets
 
 __all__ = ["SetClassifier"]
+
+MANY_LABELS, MANY_ENTRIES = 200, 2_000_000
+"""The default learner is `ManyLabels` for more labels and more samples times labels than this."""
 
 MOST_KEPT_SCORES = 20_000_000
 """Held-out scores that are kept for `with_rule`: 160 MB. More are dropped after fit."""
@@ -196,7 +200,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
             scorer, nodes = self._fit_learner(problem, params, rng)
         check_examples(problem.rule, scorer, problem.X)
         nodes, right = problem.choice_points(nodes)
-        positive = scorer.right_choices(right)
+        nodes, positive = scorer.with_right(nodes, right)
         completion = None
         with progress(
             "fitting the rule", 1 + bool(self.conditional), verbose=self.verbose
@@ -231,6 +235,13 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
             X = check_inputs(self, X, reset=True, allow_nan=allow_nan)
         check_numbers(learner, X, features)
         space, targets = read_targets(y, _num_samples(X))
+        if self._has_many_labels(space, targets):
+            learner = ManyLabels()
+            say_before_progress(
+                f"{targets.n_labels:,} labels for {len(targets):,} samples: using the learner for "
+                "many labels, ManyLabels()",
+                verbose=self.verbose,
+            )
         if not isinstance(learner, Pipeline):  # its steps may select the columns to read
             warn_of_leaked_targets(table, space, targets)
         hierarchy = None
@@ -250,6 +261,18 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         )
         rule.check_samples(len(targets))  # all of them are held out at most
         return LabelProblem(X, features, space, targets, learner, rule, shares_of_one, hierarchy)
+
+    def _has_many_labels(self, space: LabelSpace, targets: LabelTargets) -> bool:
+        """Whether the default learner is to be the one for many labels."""
+        return (
+            self.estimator is None
+            and self.scores == "marginal"
+            and not space.one_per_sample
+            and not self.conditional
+            and targets.unknown is None
+            and targets.n_labels * len(targets) > MANY_ENTRIES
+            and targets.n_labels > MANY_LABELS
+        )
 
     def _features_and_learner(self, X: Any) -> tuple[TableFeatures | None, BaseEstimator]:
         """What reads a table, if X is one: the default's, or the first step of a pipeline."""

@@ -10,6 +10,7 @@ from setlearn.lazy_parts import import_when_used
 from setlearn.learners import ready_made
 
 if TYPE_CHECKING:
+    from setlearn.learners.many_labels import ManyLabels
     from setlearn.learners.sequence_sigmoid_network import SequenceSigmoidNetwork
     from setlearn.learners.set_mixture import SetMixture
     from setlearn.learners.sigmoid_network import SigmoidNetwork
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 # To add a learner, import it above and list it here. Its module has the name of the class in snake
 # case. With a class attribute ``short_name`` it is also offered on the command line.
 __all__ = [
+    "ManyLabels",
     "SequenceSigmoidNetwork",
     "SetMixture",
     "SigmoidNetwork",
@@ -38,7 +40,7 @@ def learner_names() -> list[str]:
     Examples
     --------
     >>> learner_names()
-    ['forest', 'logistic', 'mixture', 'neighbours', 'network']
+    ['forest', 'logistic', 'many-labels', 'mixture', 'neighbours', 'network']
     """
     return sorted(_makers())
 

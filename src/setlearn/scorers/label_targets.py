@@ -91,7 +91,7 @@ class LabelTargets:
         targets = self[nodes.sample]
         if targets.unknown is None:
             return nodes, targets
-        available = ~targets.unknown.toarray()
+        available = ~nodes.mask_of(targets.unknown)
         if nodes.available is not None:
             available &= nodes.available
         scores = np.where(available, nodes.probabilities, 0.0)

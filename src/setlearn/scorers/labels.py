@@ -71,10 +71,6 @@ class LabelScorer(ABC):
         self
         """
 
-    @abstractmethod
-    def label_scores(self, X: Any) -> FloatArray:
-        """The probabilities of all choices, (n, V)."""
-
     def fit_held_out(
         self, X: Any, targets: LabelTargets, params: Mapping[str, Any], *, with_examples: bool
     ) -> Nodes | None:
@@ -106,13 +102,16 @@ class LabelScorer(ABC):
         """The choice "nothing", if it is one."""
         return self.n_labels if self.empty_choice else None
 
-    def start(self, X: Any, known: BoolArray | None = None, *, with_examples: bool = False) -> Step:
+    @abstractmethod
+    def start(
+        self, X: Any, known: sparse.csr_array | None = None, *, with_examples: bool = False
+    ) -> Step:
         """Score the root of every sample.
 
         Parameters
         ----------
         X : inputs
-        known : array of bool, shape (n, labels), optional
+        known : csr_array of bool, shape (n, labels), optional
             The labels that are in the memory from the start.
         with_examples : bool, default=False
             Whether to add training sets with weights, where the learner knows them. Only some
@@ -122,19 +121,51 @@ class LabelScorer(ABC):
         -------
         Step
         """
-        if with_examples:
-            scores, examples = self._scores_and_examples(X, known)
-        else:
-            scores, examples = self.scores(X), None
-        if known is not None and self.empty_choice:
-            # A set with a known element is not empty.
-            scores[known.any(axis=1), -1] = 0
-            known = np.column_stack([known, np.zeros(len(known), bool)])
-        return Step(replace(Nodes.roots(scores, known), nothing=self.nothing, examples=examples))
+
+    @abstractmethod
+    def with_right(self, nodes: Nodes, right: sparse.csr_array) -> tuple[Nodes, Mask]:
+        """Choice points to fit a rule on, with the right choices.
+
+        Parameters
+        ----------
+        nodes : Nodes
+            From ``start`` or ``fit_held_out``.
+        right : csr_array of bool, shape (n, labels)
+            The labels of their samples.
+
+        Returns
+        -------
+        nodes : Nodes
+            In which each right label is a choice.
+        mask : mask of shape (n, V)
+        """
 
     def examples(self, X: Any) -> Examples | None:
         """Training sets similar to those of X, from learners that know them."""
         return None
+
+
+class TableScorer(LabelScorer):
+    """A scorer whose choice points have all labels as choices: a table of samples and labels."""
+
+    @abstractmethod
+    def label_scores(self, X: Any) -> FloatArray:
+        """The probabilities of all choices, (n, V)."""
+
+    def start(
+        self, X: Any, known: sparse.csr_array | None = None, *, with_examples: bool = False
+    ) -> Step:
+        """Score every label of every sample."""
+        mask = None if known is None else known.toarray()
+        if with_examples:
+            scores, examples = self._scores_and_examples(X, mask)
+        else:
+            scores, examples = self.scores(X), None
+        if mask is not None and self.empty_choice:
+            # A set with a known element is not empty.
+            scores[mask.any(axis=1), -1] = 0
+            mask = np.column_stack([mask, np.zeros(len(mask), bool)])
+        return Step(replace(Nodes.roots(scores, mask), nothing=self.nothing, examples=examples))
 
     def _scores_and_examples(
         self, X: Any, known: BoolArray | None
@@ -160,16 +191,19 @@ class LabelScorer(ABC):
             return np.concatenate([self.scores(part) for part in parts])
         return self.label_scores(_safe_indexing(X, rows_of_full_blocks(n_samples)))[:n_samples]
 
-    def right_choices(self, Y: sparse.csr_array) -> Mask:
-        """The mask (n, V) of right choices at the roots, for label sets (n, labels)."""
+    def with_right(self, nodes: Nodes, right: sparse.csr_array) -> tuple[Nodes, Mask]:
+        """The choice points as they are, and the right choices; "nothing" may be one of them."""
+        return nodes, self._right_choices(right)
+
+    def _right_choices(self, right: sparse.csr_array) -> sparse.csr_array:
         if not self.empty_choice:
-            return Y
-        empty = np.asarray(Y.sum(axis=1)).ravel() == 0
-        return sparse.csr_array(sparse.hstack([Y, sparse.csr_array(empty[:, None])]))
+            return right
+        empty = np.asarray(right.sum(axis=1)).ravel() == 0
+        return sparse.csr_array(sparse.hstack([right, sparse.csr_array(empty[:, None])]))
 
 
 @savable()
-class MarginalScorer(LabelScorer):
+class MarginalScorer(TableScorer):
     """Each label's own probability.
 
     Learners that take an indicator matrix natively get it; for all others there is one model per
@@ -347,7 +381,7 @@ class MarginalScorer(LabelScorer):
 
 
 @savable()
-class SoftmaxScorer(LabelScorer):
+class SoftmaxScorer(TableScorer):
     """The paper's way: one row per element, a multi-class learner, P(next element | x).
 
     With ``empty_choice`` a sample with an empty set also gives one row, of the class "nothing".
@@ -358,7 +392,7 @@ class SoftmaxScorer(LabelScorer):
     def fit(self, X: Any, targets: LabelTargets, params: Mapping[str, Any]) -> Self:
         """Fit the learner on one row per element."""
         n_samples = len(targets)
-        right = sparse.csr_array(self.right_choices(targets.right))
+        right = sparse.csr_array(self._right_choices(targets.right))
         right.sort_indices()
         rows, choices = np.repeat(np.arange(n_samples), np.diff(right.indptr)), right.indices
         self.choices_: IntArray = np.unique(choices).astype(np.int64)

@@ -14,7 +14,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 
 from setlearn.errors import DataError, ParameterError
-from setlearn.nodes import Examples, IntArray, Nodes
+from setlearn.nodes import Examples, IntArray, Nodes, joined_nodes
 from setlearn.progress import progress
 from setlearn.scorers.classifiers import params_of_rows
 from setlearn.scorers.interrupted_folds import until_interrupted
@@ -113,14 +113,15 @@ def _fit_and_score(
 
 def _joined(parts: list[Nodes], sample: IntArray, n_choices: int) -> Nodes:
     """The scores of all folds as one batch."""
-    scores = np.concatenate([np.empty((0, n_choices)), *(part.probabilities for part in parts)])
-    return Nodes(sample, np.zeros_like(sample), scores, examples=_joined_examples(parts))
+    parts = [part for part in parts if len(part)]
+    joined = joined_nodes(parts or [Nodes.roots(np.empty((0, n_choices)))])
+    return replace(joined, sample=sample, examples=_joined_examples(parts))
 
 
 def _joined_examples(parts: list[Nodes]) -> Examples | None:
     """Each fold's examples are its own training sets: no row has weights on another fold's."""
     examples = [part.examples for part in parts if part.examples is not None]
-    if not examples or len(examples) < sum(len(part) > 0 for part in parts):
+    if not examples or len(examples) < len(parts):
         return None
     return Examples(
         sparse.csr_array(sparse.vstack([part.sets for part in examples])),
