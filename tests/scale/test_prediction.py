@@ -233,6 +233,8 @@ def test_wrong_calls_say_what_to_do(models, tmp_path, ray):
         scale.predict(models["labels"], tmp_path / "none.jsonl", tmp_path / "out")
     with pytest.raises(DataError, match="matches no file"):
         scale.predict(models["labels"], tmp_path / "*.csv", tmp_path / "out")
+    with pytest.raises(DataError, match="by one process only"):
+        scale.predict(models["labels"], "-", tmp_path / "out")
     with pytest.raises(ModelError, match="does not exist"):
         scale.predict(tmp_path / "none", data, tmp_path / "out")
     with pytest.raises(ParameterError, match="leave out= out"):

@@ -71,7 +71,7 @@ def predict(
     from setlearn.scale import BatchPredictor
     from setlearn.scale.prediction import input_files, predict_files
 
-    with _folder_of_parts(out) as folder:
+    with _folder_of_parts(out) as folder, _interrupts_explained(out):
         predicted = predict_files(
             BatchPredictor(
                 model,
@@ -114,6 +114,20 @@ def _folder_of_parts(out: str) -> Iterator[Path]:
         folder = file.with_name(f".{file.name}.parts")
         yield folder
         shutil.rmtree(folder)  # not after an error: the same command goes on with it
+
+
+@contextmanager
+def _interrupts_explained(out: str) -> Iterator[None]:
+    """Say at Ctrl-C that nothing is lost, if it is not."""
+    from setlearn.files.formats import STANDARD_STREAM
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        if out == STANDARD_STREAM:
+            raise
+        message = "interrupted; the same command goes on where it stopped"
+        raise KeyboardInterrupt(message) from None
 
 
 def _answers(predicted: PredictedFiles) -> Iterator[dict[str, Any]]:

@@ -26,6 +26,7 @@ __all__ = [
     "check_can_save",
     "load",
     "model_card",
+    "model_of_files",
     "read_model",
     "rescue_model",
     "save",
@@ -182,6 +183,27 @@ def read_model(path: str | Path, *, trusted: Iterable[str] = ()) -> SavedModel:
             "on a machine with more memory"
         ) from error
     return SavedModel(model, manifest, facts, about, files[CARD].decode(errors="replace"))
+
+
+def model_of_files(
+    manifest: Manifest, files: Mapping[str, bytes], *, trusted: Iterable[str] = ()
+) -> Any:
+    """Put a model together from the files of its folder, as `load` does.
+
+    Parameters
+    ----------
+    manifest : Manifest
+    files : mapping from str to bytes
+        What `read_folder` has read, perhaps on another machine.
+    trusted : list of str, default=()
+        As in `load`.
+
+    Returns
+    -------
+    SetClassifier, SequenceSetGenerator or RecordModel
+    """
+    model, _, _ = _put_together(files, manifest.format, check_trusted(trusted))
+    return model
 
 
 def check_can_save(model: Any, *, trusted: Iterable[str] = ()) -> None:

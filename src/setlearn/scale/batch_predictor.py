@@ -11,9 +11,10 @@ from typing import Any
 from setlearn.errors import KindError, ParameterError
 from setlearn.files import Row
 from setlearn.files.plain_values import plain
-from setlearn.persistence import load, save
+from setlearn.persistence import save
 from setlearn.persistence.folder import read_folder
-from setlearn.persistence.manifest import MANIFEST_NAME
+from setlearn.persistence.manifest import Manifest
+from setlearn.persistence.models import model_of_files
 from setlearn.records import RecordModel, record_model_for
 from setlearn.records.answers import PredictionForm
 from setlearn.rules import Rule
@@ -78,8 +79,8 @@ class BatchPredictor:
         self.rule = rule
         self.inputs = None if inputs is None else list(inputs)
         self.trusted = list(trusted)
-        self.files = _files_of(model, self.trusted)
-        self.digest = hashlib.sha256(self.files[MANIFEST_NAME]).hexdigest()
+        self.manifest, self.files = _files_of(model, self.trusted)
+        self.digest = hashlib.sha256(self.manifest.to_json()).hexdigest()
 
     def __call__(self, batch: Any) -> Any:
         """Predict the sets of a batch.
@@ -154,23 +155,19 @@ class BatchPredictor:
 
     def _saved(self) -> Any:
         if self.digest not in _loaded:
-            with tempfile.TemporaryDirectory(prefix="setlearn-model-") as folder:
-                for name, content in self.files.items():
-                    Path(folder, name).write_bytes(content)
-                model = load(folder, trusted=self.trusted)
+            model = model_of_files(self.manifest, self.files, trusted=self.trusted)
             _loaded.clear()  # there is space for one
             _loaded[self.digest] = model
         return _loaded[self.digest]
 
 
-def _files_of(model: Any, trusted: Iterable[str]) -> dict[str, bytes]:
+def _files_of(model: Any, trusted: Iterable[str]) -> tuple[Manifest, dict[str, bytes]]:
     """The files of a model's folder, checked to be as they were saved."""
     if not isinstance(model, str | Path):
         with tempfile.TemporaryDirectory(prefix="setlearn-model-") as folder:
             save(model, Path(folder, "model"), trusted=trusted)
             return _files_of(Path(folder, "model"), trusted)
-    manifest, files = read_folder(Path(model))
-    return {**files, MANIFEST_NAME: manifest.to_json()}
+    return read_folder(Path(model))
 
 
 def _column_names(batch: Any) -> list[str]:

@@ -17,7 +17,7 @@ from setlearn.errors import (
     warn_user,
 )
 from setlearn.files import FORMATS, open_rows
-from setlearn.files.formats import suffix_of
+from setlearn.files.formats import STANDARD_STREAM, suffix_of
 from setlearn.progress import progress
 from setlearn.records.answers import PredictionForm
 from setlearn.rules import Rule
@@ -254,10 +254,14 @@ def input_files(data: str | Path | Sequence[str | Path]) -> list[Path]:
     Raises
     ------
     DataError
-        If there is no such file.
+        If there is no such file, or it is standard input.
     """
     files: list[Path] = []
     for given in [data] if isinstance(data, str | Path) else data:
+        if str(given) == STANDARD_STREAM:
+            raise DataError(
+                "standard input can be read by one process only; write it to a file, and name that"
+            )
         path = Path(given)
         if path.is_dir():
             found = sorted(file for file in path.iterdir() if _is_data(file))
