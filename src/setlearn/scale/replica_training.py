@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable
 from contextlib import redirect_stderr
@@ -11,6 +13,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from io import StringIO, TextIOBase
+from numbers import Integral
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -35,6 +38,7 @@ MOST_RESTARTS = 3
 """How often the workers are started again after one of them was lost."""
 
 SECONDS_BETWEEN_LINES = 0.3
+SECONDS_BETWEEN_CHECKS = 2.0
 
 
 def fit_by_replicas(ray: Any, estimator: Any, X: Any, y: Any, workers: int) -> Any:
@@ -86,7 +90,7 @@ def fit_by_replicas(ray: Any, estimator: Any, X: Any, y: Any, workers: int) -> A
                 ray, messages, partial(_run, work, workers, folder, on_gpus=on_gpus)
             )
         finally:
-            ray.kill(messages)  # workers that still run end without it
+            ray.kill(messages)  # workers that still run, after Ctrl-C, end without it
         fitted = answer.model()
     fitted.set_params(random_state=estimator.random_state, training=estimator.training)
     return fitted
@@ -95,7 +99,7 @@ def fit_by_replicas(ray: Any, estimator: Any, X: Any, y: Any, workers: int) -> A
 def _prepared(estimator: Any, training: Training, checkpoint: Path) -> Any:
     """The estimator as the workers fit it: all of them with the same seed and checkpoint."""
     seed = estimator.random_state
-    if not isinstance(seed, int) and training.checkpoint is None:
+    if not isinstance(seed, Integral) and training.checkpoint is None:
         seed = int(check_random_state(seed).randint(2**31 - 1))
     # Workers have no terminal; what they write is shown in ours.
     verbose = training.verbose_by_default
@@ -178,6 +182,9 @@ class _Messages:
         text, self.text = self.text.getvalue(), StringIO()
         return text
 
+    def answer(self) -> None:
+        """Show that the caller is there."""
+
 
 class _Stderr(TextIOBase):
     """Sends what is written to the actor."""
@@ -217,6 +224,11 @@ def _fit_replica(data: Any, messages: Any) -> _Answer | None:
 
     from setlearn.networks.replicas import trained_together
 
+    try:
+        ray.get(messages.answer.remote())
+    except ray.exceptions.RayActorError:  # nobody wants a model any more
+        return None
+    threading.Thread(target=_end_with_caller, args=(ray, messages), daemon=True).start()
     is_first = get_context().get_world_rank() == 0
     estimator, X, y = ray.get(data)
     with warnings.catch_warnings(record=True) as caught:
@@ -235,6 +247,16 @@ def _fit_replica(data: Any, messages: Any) -> _Answer | None:
         save(estimator, folder)
         files = {file.name: file.read_bytes() for file in Path(folder).iterdir()}
     return _Answer(files, _own(caught))
+
+
+def _end_with_caller(ray: Any, messages: Any) -> None:
+    """End this worker if the caller was interrupted: a Ray of its own goes on after that."""
+    while True:
+        time.sleep(SECONDS_BETWEEN_CHECKS)
+        try:
+            ray.get(messages.answer.remote())
+        except ray.exceptions.RayActorError:
+            os._exit(1)
 
 
 def _own(caught: list[warnings.WarningMessage]) -> tuple[Warning, ...]:
