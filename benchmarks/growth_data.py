@@ -42,13 +42,13 @@ def words_and_labels(n_rows: int, n_labels: int, seed: int = 0) -> Data:
     """Sparse counts of words, and sets of three to five labels, both as sparse arrays.
 
     Frequencies of labels and of words follow Zipf's law. Some words are typical of each label, and
-    a word may be typical of several labels. A row has some typical words of each of its labels, and
-    words that say nothing. No array of rows times labels is made.
+    frequent words are typical of many labels. A row has some typical words of each of its labels,
+    and words that say nothing. No array of rows times labels is made.
     """
     rng = np.random.default_rng(seed)
     n = n_rows + N_TEST
     n_words = LEAST_VOCABULARY + int(VOCABULARY_PER_LABEL * n_labels)
-    typical = rng.integers(n_words, size=(n_labels, TYPICAL_WORDS))
+    typical = _zipf(rng, n_words, (n_labels, TYPICAL_WORDS))
     row, label = _distinct(_zipf(rng, n_labels, (n, DRAWS)), rng)
     which = rng.integers(TYPICAL_WORDS, size=(len(row), WORDS_PER_LABEL))
     of_labels = np.take_along_axis(typical[label], which, axis=1)
