@@ -40,6 +40,7 @@ RESULTS = ROOT / "benchmarks" / "results" / "growth.json"
 PLOT = ROOT / "docs" / "images" / "growth.svg"
 
 ROWS = (1000, 3000, 10_000, 30_000, 100_000)
+LABELS, ROWS_OF_LABELS = (100, 1000, 10_000, 50_000, 200_000), 10_000
 ROWS_TO_PREDICT = (1000, 10_000, 100_000, 1_000_000)
 
 
@@ -70,6 +71,7 @@ def default() -> SetClassifier:
 SERIES = (
     Series("dense rows", "training rows", ROWS, bags, default),
     Series("sparse rows", "training rows", ROWS, partial(words_and_labels, n_labels=100), default),
+    Series("labels", "labels", LABELS, partial(words_and_labels, ROWS_OF_LABELS), default),
     Series("predicted rows", "rows to predict", ROWS_TO_PREDICT, bags_to_predict, default),
 )
 
@@ -79,6 +81,7 @@ PANELS = (
     Panel("rows to predict", "predict_s", "CPU seconds of the prediction"),
     Panel("rows to predict", "predict_peak_mb", "peak memory of the prediction, MB"),
     Panel("labels", "fit_s", "CPU seconds of the fit"),
+    Panel("labels", "fit_peak_mb", "peak memory of the fit, MB"),
     Panel("labels", "predict_s", "CPU seconds of a prediction for 1,000 rows"),
 )
 

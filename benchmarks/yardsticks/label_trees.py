@@ -47,7 +47,9 @@ def bonsai(X: Any, Y: sparse.csr_array, X_test: Any) -> Rankings:
 def one_vs_rest(X: Any, Y: sparse.csr_array, X_test: Any) -> Rankings:
     """One logistic regression per label, on tf-idf."""
     weights = TfidfTransformer().fit(X)
-    train, test = (sparse.csr_matrix(weights.transform(part)) for part in (X, X_test))
+    train, test = weights.transform(X), weights.transform(X_test)
+    for part in (train, test):  # liblinear takes no others
+        part.indices, part.indptr = part.indices.astype(np.int32), part.indptr.astype(np.int32)
     columns = sparse.csc_array(Y)
     n = test.shape[0]
     best = np.full((n, N_LISTED), -np.inf)
