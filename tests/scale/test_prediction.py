@@ -111,9 +111,10 @@ def test_killed_workers_lose_no_row_and_repeat_none(models, tmp_path):
 
     def kill_workers():
         until(lambda: len(finished_parts(out)) >= 2)
-        for process in children_named("ray::answer_part"):
-            os.kill(process, signal.SIGKILL)
-            killed.append(process)
+        while not killed and len(finished_parts(out)) < 70:
+            for process in children_named("ray::answer_part"):
+                os.kill(process, signal.SIGKILL)
+                killed.append(process)
 
     killer = threading.Thread(target=kill_workers)
     killer.start()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from setlearn.errors import ClusterError
-from setlearn.scale.runtime import ray_session
+from setlearn.scale.runtime import REMOVE_AT_END, ray_session
 from tests.scale.sessions import kill, processes_in, result, start, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -113,6 +113,16 @@ def test_a_killed_driver_leaves_nothing(short_folder):
     kill(process)
     assert until(lambda: not processes_in(short_folder / "tmp"))
     assert until(lambda: not list((short_folder / "tmp").iterdir()))
+
+
+def test_a_process_that_keeps_writing_is_ended(tmp_path):
+    code = "import os, sys\nwhile True: os.makedirs(sys.argv[1], exist_ok=True)"
+    with subprocess.Popen([sys.executable, "-c", code, tmp_path / "own"]) as writing:
+        assert until((tmp_path / "own").is_dir)
+        command = [sys.executable, "-I", "-S", "-c", REMOVE_AT_END, str(tmp_path / "own")]
+        subprocess.run(command, stdin=subprocess.DEVNULL, check=True)
+        assert writing.wait() == -9
+    assert not (tmp_path / "own").exists()
 
 
 def test_workers_with_another_version_are_refused(short_folder, tmp_path):

@@ -52,13 +52,23 @@ CONNECT = "import ray, sys; ray.init(sys.argv[1], log_to_driver=False, logging_l
 
 REMOVE_AT_END = """
 import os, shutil, sys, time
+from pathlib import Path
+
+folder, n_gone = sys.argv[1], 0
 sys.stdin.read()  # ends with the process at the other end, however that ends
-n_gone = 0
-for _ in range(600):
-    shutil.rmtree(sys.argv[1], ignore_errors=True)
-    n_gone = 0 if os.path.lexists(sys.argv[1]) else n_gone + 1
+for count in range(600):
+    if count == 50:  # a process that was just starting may not have noticed the end
+        for command in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                if os.fsencode(folder) in command.read_bytes():
+                    if (process := int(command.parent.name)) != os.getpid():
+                        os.kill(process, 9)
+            except OSError:  # it has ended
+                pass
+    n_gone = 0 if os.path.lexists(folder) else n_gone + 1
     if n_gone == 2:
         break
+    shutil.rmtree(folder, ignore_errors=True)
     time.sleep(0.1)
 """
 
