@@ -34,6 +34,13 @@ with ray_session() as ray:
     print(ray.get(ray.remote(where).remote())[0] == told[0])
 """
 
+WRITES_ON = """
+import contextlib, os, sys
+while True:
+    with contextlib.suppress(OSError):
+        os.makedirs(sys.argv[1], exist_ok=True)
+"""
+
 OTHER_VERSION = """
 import os, sys, tempfile
 from setlearn.errors import ClusterError
@@ -116,8 +123,7 @@ def test_a_killed_driver_leaves_nothing(short_folder):
 
 
 def test_a_process_that_keeps_writing_is_ended(tmp_path):
-    code = "import os, sys\nwhile True: os.makedirs(sys.argv[1], exist_ok=True)"
-    with subprocess.Popen([sys.executable, "-c", code, tmp_path / "own"]) as writing:
+    with subprocess.Popen([sys.executable, "-c", WRITES_ON, tmp_path / "own"]) as writing:
         assert until((tmp_path / "own").is_dir)
         command = [sys.executable, "-I", "-S", "-c", REMOVE_AT_END, str(tmp_path / "own")]
         subprocess.run(command, stdin=subprocess.DEVNULL, check=True)
