@@ -104,7 +104,7 @@ DATA: dict[str, tuple[Callable[[int], Data], int]] = {
     "bibtex": (bibtex, 1),
     "Corel5k": (corel5k, FOLDS_OF_COREL),
     "premises": (premises, 1),
-    "synthetic": (synthetic, 3),
+    "synthetic": (synthetic, 1),
 }
 """Each data set, and its number of splits."""
 

@@ -228,8 +228,10 @@ class Nodes:
             mask[available] = marked
         return replace(cls.roots(probabilities, mask, available), choices=choices)
 
-    def with_listed(self, right: sparse.csr_array) -> tuple[Nodes, BoolArray]:
-        """List the right choices too, with probability 0 if they were not listed.
+    def with_right(self, right: sparse.csr_array) -> tuple[Nodes, BoolArray]:
+        """Add columns for right choices that are not listed, and mark all right ones.
+
+        The new columns are not available, so that no rule keeps them, but figures count them.
 
         Parameters
         ----------
@@ -242,9 +244,10 @@ class Nodes:
         mask : array of bool of shape (n, V)
             The right choices.
         """
-        nodes = Nodes.listed(self.as_matrix(right.shape[1]), right)
-        assert nodes.known is not None
-        return replace(nodes, sample=self.sample, known=None), nodes.known
+        listed = self.as_matrix(right.shape[1])
+        nodes = Nodes.listed(with_entries(listed, right))
+        of_rules = replace(nodes, sample=self.sample, available=nodes.mask_of(listed))
+        return of_rules, nodes.mask_of(right)
 
     def as_matrix(self, n_choices: int) -> sparse.csr_array:
         """The probabilities of listed choices as a matrix of all choices.
@@ -504,7 +507,8 @@ def check_positive(nodes: Nodes, positive: Mask) -> None:
     Raises
     ------
     DataError
-        If there are no choice points, the shapes differ, or padding is marked as right.
+        If there are no choice points, the shapes differ, or padding is marked as right where points
+        do not list their own choices.
     """
     if len(nodes) == 0:
         raise DataError("there are no choice points to learn from; pass at least one sample")
@@ -513,7 +517,9 @@ def check_positive(nodes: Nodes, positive: Mask) -> None:
             f"positive has shape {positive.shape} but the probabilities have "
             f"{nodes.probabilities.shape}; pass one entry per choice"
         )
-    if nodes.available is not None and not nodes.available[positive.nonzero()].all():
+    if nodes.available is None or nodes.choices is not None:
+        return  # right choices that are not listed count as missed
+    if not nodes.available[positive.nonzero()].all():
         raise DataError(
             "some right choices are not available; mark as right only choices of that point"
         )

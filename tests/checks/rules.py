@@ -105,6 +105,24 @@ def check_right_choices_must_be_available(rule):
         clone(rule).fit(wide, np.ones(wide.probabilities.shape, bool))
 
 
+def check_right_choices_that_are_not_listed_count_but_are_not_kept(rule):
+    nodes, right = choice_points()
+    if not rule.takes_padding or nodes.depth.any():
+        return
+    few = replace(nodes, examples=None)
+    if rule.requires_examples:
+        return
+    listed = sparse.csr_array(np.where(few.probabilities > 0.6, few.probabilities, 0.0))
+    short, of_lists = Nodes.listed(listed).with_right(sparse.csr_array(right))
+    assert of_lists.sum() == right.sum()
+    missed = of_lists & ~short.available
+    assert missed.any()
+    fitted_rule = clone(rule).fit(short, of_lists)
+    assert not (fitted_rule.accept(short) & missed).any()
+    for name, value in fitted_rule.learned_numbers().items():
+        assert np.isfinite(value), name
+
+
 def check_chosen(rule):
     nodes, _ = choice_points()
     assert rule.candidate_scores is None

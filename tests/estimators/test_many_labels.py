@@ -182,7 +182,7 @@ class TestDefaultLearner:
         inputs, sets = words()
         few = SetClassifier(random_state=0).fit(inputs, sets)
         assert isinstance(few.scorer_.estimator, SetMixture)
-        monkeypatch.setattr("setlearn.estimators.set_classifier.MANY_SPARSE", 10_000)
+        monkeypatch.setattr("setlearn.estimators.set_classifier.MANY_ENTRIES", 10_000)
         monkeypatch.setattr("setlearn.estimators.set_classifier.MANY_LABELS", 100)
         capfd.readouterr()
         many = SetClassifier(random_state=0, verbose=2).fit(inputs, sets)
@@ -193,7 +193,7 @@ class TestDefaultLearner:
         assert said in capfd.readouterr().err
 
     def test_what_it_cannot_do_is_left_to_the_mixture(self, monkeypatch):
-        monkeypatch.setattr("setlearn.estimators.set_classifier.MANY_DENSE", 10)
+        monkeypatch.setattr("setlearn.estimators.set_classifier.MANY_ENTRIES", 10)
         monkeypatch.setattr("setlearn.estimators.set_classifier.MANY_LABELS", 3)
         conditional = SetClassifier(conditional=True, random_state=0).fit(X, SETS)
         assert isinstance(conditional.scorer_.estimator, SetMixture)

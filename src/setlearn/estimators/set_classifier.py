@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -51,10 +50,9 @@ from setlearn.scorers.label_targets import LabelTargets
 
 __all__ = ["SetClassifier"]
 
-MANY_LABELS = 200
-MANY_SPARSE, MANY_DENSE = 2_000_000, 20_000_000
+MANY_LABELS, MANY_ENTRIES = 200, 20_000_000
 """For more labels than this, and more samples times labels, the default learner is `ManyLabels`.
-For dense inputs the mixture is worth its time longer: most of its models suit them better."""
+For less, the mixture is about as good and fast on words, and better on dense inputs."""
 
 MOST_KEPT_SCORES = 20_000_000
 """Held-out scores that are kept for `with_rule`: 160 MB. More are dropped after fit."""
@@ -239,7 +237,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
             X = check_inputs(self, X, reset=True, allow_nan=allow_nan)
         check_numbers(learner, X, features)
         space, targets = read_targets(y, _num_samples(X))
-        if self._has_many_labels(X, space, targets):
+        if self._has_many_labels(space, targets):
             learner = ManyLabels()
             say_before_progress(
                 f"{targets.n_labels:,} labels for {len(targets):,} samples: using the learner for "
@@ -266,9 +264,8 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         rule.check_samples(len(targets))  # all of them are held out at most
         return LabelProblem(X, features, space, targets, learner, rule, shares_of_one, hierarchy)
 
-    def _has_many_labels(self, X: Any, space: LabelSpace, targets: LabelTargets) -> bool:
+    def _has_many_labels(self, space: LabelSpace, targets: LabelTargets) -> bool:
         """Whether the default learner is to be the one for many labels."""
-        many = MANY_SPARSE if sparse.issparse(X) else MANY_DENSE
         return (
             self.estimator is None
             and self.scores == "marginal"
@@ -276,7 +273,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
             and not self.conditional
             and targets.unknown is None
             and targets.n_labels > MANY_LABELS
-            and targets.n_labels * len(targets) > many
+            and targets.n_labels * len(targets) > MANY_ENTRIES
         )
 
     def _features_and_learner(self, X: Any) -> tuple[TableFeatures | None, BaseEstimator]:

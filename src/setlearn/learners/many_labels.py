@@ -35,8 +35,10 @@ __all__ = ["ListedHeldOut", "ManyLabels"]
 READING = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
 """How inputs are read in ``fit`` and later."""
 
-HELD_OUT_ROWS, FOLDS = 4000, 4
-"""So many rows are held out, a fourth of all rows at a time."""
+LISTED, LISTED_PER_LABEL = 50, 6
+"""Labels that each source lists by default, or a multiple of the mean size of the sets."""
+HELD_OUT_PAIRS, FOLDS = 400_000, 4
+"""Rows are held out, a fourth at a time, until about so many pairs are listed for them."""
 CALIBRATION_FOLDS = 3
 LEAST_PROBABILITY = 1e-6
 """No label is more certain than this, or 1 less this."""
@@ -70,14 +72,16 @@ class ManyLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
 
     Parameters
     ----------
-    n_listed : int, default=50
-        How many labels each of the two sources lists for a row. All others have probability 0.
+    n_listed : int, optional
+        How many labels each of the two sources lists for a row. All others have probability 0. By
+        default 50, or six times the mean size of the sets if that is more.
     random_state : int, RandomState or None, default=None
 
     Attributes
     ----------
     classes_ : array
         The classes or, for an indicator matrix, the numbers of its columns.
+    n_listed_ : int
     evidence_ : LabelEvidence
         The two sources.
     ranker_ : PairBoosting or None
@@ -105,7 +109,10 @@ class ManyLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     weights_: FloatArray | None
 
     def __init__(
-        self, n_listed: int = 50, *, random_state: int | np.random.RandomState | None = None
+        self,
+        n_listed: int | None = None,
+        *,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_listed = n_listed
         self.random_state = random_state
@@ -142,7 +149,7 @@ class ManyLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         Returns
         -------
         ListedHeldOut
-            For all rows, or for about 4000 of them.
+            For all rows, or for some thousands of them.
         """
         rows, Y, weight, counted = self._read(X, y, sample_weight)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -169,7 +176,7 @@ class ManyLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         with few_threads(0):
             for start in range(0, n, BLOCK_ROWS):
                 rows = self._scaled(X[start : start + BLOCK_ROWS])
-                evidence = self.evidence_.collect(rows, self.n_listed)
+                evidence = self.evidence_.collect(rows, self.n_listed_)
                 blocks.append(self._listed(evidence, self._ranked(evidence), rows.shape[0]))
         return sparse.csr_array(sparse.vstack(blocks))
 
@@ -205,7 +212,8 @@ class ManyLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
 
         Rows of weight 0 are left out.
         """
-        check_count("n_listed", self.n_listed)
+        if self.n_listed is not None:
+            check_count("n_listed", self.n_listed)
         _refuse_gaps_in_sparse(X)
         if sparse.issparse(y):
             X = validate_data(self, X, ensure_min_samples=2, **READING)
@@ -261,15 +269,17 @@ class ManyLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     ) -> ListedHeldOut:
         """Fit on what `_read` returns."""
         n = X.shape[0]
+        self.n_listed_ = self.n_listed or max(LISTED, int(LISTED_PER_LABEL * Y.nnz / n))
         fold = drawn_folds(n, min(FOLDS, n))
-        n_parts = min(int(fold.max()) + 1, -(-HELD_OUT_ROWS // -(-n // FOLDS)))
+        wanted = HELD_OUT_PAIRS // (2 * self.n_listed_)  # rows
+        n_parts = min(int(fold.max()) + 1, max(1, round(wanted * FOLDS / n)))
         held_out = [np.flatnonzero(fold == k) for k in range(n_parts)]
         parts = []
         with progress("fitting", [n - len(rows) for rows in held_out] + [n]) as advance:
             for rows in held_out:
                 others = np.setdiff1d(np.arange(n), rows)
                 part = LabelEvidence().fit(X[others], Y[others], weight[others], seed)
-                of_part = part.collect(X[rows], self.n_listed)
+                of_part = part.collect(X[rows], self.n_listed_)
                 parts.append(of_part._replace(row=rows[of_part.row]))
                 advance()
             self.evidence_ = LabelEvidence().fit(X, Y, weight, seed)

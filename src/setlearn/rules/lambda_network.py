@@ -260,6 +260,8 @@ def _compact_with(nodes: Nodes, positive: Mask) -> tuple[Nodes, Mask]:
     assert nodes.available is not None
     place = np.cumsum(nodes.available, axis=1) - 1  # of each choice among the available ones
     row, choice = positive.nonzero()
+    listed = nodes.available[row, choice]  # what is not listed cannot be kept
+    row, choice = row[listed], choice[listed]
     compact = _compact(nodes)
     right = np.ones(len(row), dtype=bool)
     shape = compact.probabilities.shape

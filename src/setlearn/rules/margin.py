@@ -274,6 +274,8 @@ class Margin(Rule):
         parts, depths = [], []
         for rows in nodes.row_chunks():
             part, mask = nodes[rows], dense_mask(positive, rows)
+            if part.available is not None:
+                mask = mask & part.available  # no λ would keep what is not listed
             parts.append(Gaps.of(part.masked(self._scores(part)), mask))
             depths.append(part.depth[mask.any(axis=1)])
         gaps, depth = Gaps.join(parts), np.concatenate(depths)

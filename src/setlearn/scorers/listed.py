@@ -67,8 +67,8 @@ class ListedScorer(LabelScorer):
         return Step(Nodes.listed(self.model_.predict_listed(X), known))
 
     def with_right(self, nodes: Nodes, right: sparse.csr_array) -> tuple[Nodes, Mask]:
-        """The choice points with all right labels listed, and the mask of these."""
-        return nodes.with_listed(right) if len(nodes) else (nodes, right)
+        """The choice points with columns for all right labels, and the mask of these."""
+        return nodes.with_right(right) if len(nodes) else (nodes, right)
 
     def _take(self, fitted: Any) -> Self:
         """Divide a fitted estimator into the learner and the steps before it."""
