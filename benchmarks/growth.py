@@ -71,6 +71,13 @@ def default() -> SetClassifier:
 SERIES = (
     Series("dense rows", "training rows", ROWS, bags, default),
     Series("sparse rows", "training rows", ROWS, partial(words_and_labels, n_labels=100), default),
+    Series(
+        "50,000 labels",
+        "training rows",
+        ROWS[2:],
+        partial(words_and_labels, n_labels=50_000),
+        default,
+    ),
     Series("labels", "labels", LABELS, partial(words_and_labels, ROWS_OF_LABELS), default),
     Series("predicted rows", "rows to predict", ROWS_TO_PREDICT, bags_to_predict, default),
 )

@@ -1,9 +1,12 @@
 """The learner for very many labels, and the two sources that list them."""
 
+from copy import copy
+
 import numpy as np
 import pytest
 from scipy import sparse
 
+from setlearn.errors import ModelError
 from setlearn.learners import ManyLabels
 from setlearn.learners.label_evidence import LabelEvidence
 from setlearn.learners.label_tree import LabelTree, best_of_rows
@@ -81,6 +84,12 @@ class TestLabelTree:
     def test_training_rows_get_their_labels(self, tree):
         best = tree.scores(ROWS, most=1)
         assert entries_in(best, Y).mean() > 0.9
+
+    def test_a_forged_tree_that_leads_back_is_refused(self, tree):
+        forged = copy(tree)
+        forged.first_child_ = np.zeros_like(tree.first_child_)
+        with pytest.raises(ModelError, match="leads back"):
+            forged.scores(ROWS[:1], most=5)
 
     def test_labels_that_nothing_tells_apart(self):
         # 300 labels that all rows have: k-means finds one cluster, and all branches are "yes".

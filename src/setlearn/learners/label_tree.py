@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
+from setlearn.errors import ModelError
 from setlearn.nodes import FloatArray, IntArray
 from setlearn.progress import progress
 from setlearn.savable import savable
@@ -146,6 +147,8 @@ class LabelTree:
         return sparse.csr_array(sparse.vstack([sparse.csr_array(shape), *blocks]))
 
     def _block_scores(self, X: sparse.csr_array, most: int) -> sparse.csr_array:
+        if (self.first_child_[:-1] <= np.arange(len(self.label_))).any():
+            raise ModelError("a branch of the tree of labels leads back; save the model again")
         row: IntArray = np.arange(X.shape[0])
         node: IntArray = np.zeros(X.shape[0], dtype=np.int64)
         logarithm: FloatArray = np.zeros(X.shape[0])
