@@ -30,7 +30,7 @@ def test_all_but_the_target_is_guessed_and_said(photos, tmp_path):
     assert ended.err.splitlines() == [
         'tags: labels, separated by ";" (3 different)',
         "text: text (by TF-IDF of words and their parts)",
-        "learner: mixture (by default)",
+        "learner: a mixture, or many-labels if there are very many (by default)",
     ]
     assert ended.out.startswith(f"model: {tmp_path / 'model'} (labels, from 90 rows, rule ")
     assert run("fit", photos, "--quiet", *LOGISTIC, "-o", tmp_path / "model").err == ""

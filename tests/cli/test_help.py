@@ -8,7 +8,6 @@ from typing import get_type_hints
 
 import pytest
 
-from setlearn import SetClassifier
 from setlearn.cli import model_options, part_names
 from setlearn.cli.app import VERBS
 from setlearn.cli.named_rules import rules_by_name
@@ -53,9 +52,6 @@ class TestNamesOfParts:
     def test_learners_and_networks(self):
         assert part_names.learner_names() == learner_names()
         assert part_names.network_names() == scorer_names()
-
-    def test_defaults(self):
-        assert SetClassifier()._learner().short_name == model_options.DEFAULT_LEARNER
 
     def test_formats(self):
         assert part_names.format_names() == list(FORMATS)

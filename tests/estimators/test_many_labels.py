@@ -13,6 +13,7 @@ import setlearn
 from setlearn import SetClassifier
 from setlearn.errors import ParameterError
 from setlearn.learners import ManyLabels, SetMixture
+from setlearn.records import plan_records
 from setlearn.rules import Auto, ExpectedF, Margin, Threshold, TopK
 
 N, LABELS = 80, 7
@@ -182,15 +183,36 @@ class TestDefaultLearner:
         inputs, sets = words()
         few = SetClassifier(random_state=0).fit(inputs, sets)
         assert isinstance(few.scorer_.estimator, SetMixture)
-        monkeypatch.setattr("setlearn.estimators.set_classifier.MANY_ENTRIES", 10_000)
+        monkeypatch.setattr("setlearn.estimators.set_classifier.ENTRIES_OF_WORDS", 10_000)
         monkeypatch.setattr("setlearn.estimators.set_classifier.MANY_LABELS", 100)
         capfd.readouterr()
         many = SetClassifier(random_state=0, verbose=2).fit(inputs, sets)
         assert isinstance(many.scorer_.estimator, ManyLabels)
         assert many.facts()["learner"] == "ManyLabels"
         n = len(many.classes_)
+        dense = SetClassifier(random_state=0).fit(inputs[:60].toarray(), sets[:60])
+        assert isinstance(dense.scorer_.estimator, SetMixture)
+        monkeypatch.setattr("setlearn.estimators.set_classifier.SAMPLES_PER_LABEL", 1)
+        frequent = SetClassifier(random_state=0).fit(inputs, sets)
+        assert isinstance(frequent.scorer_.estimator, SetMixture)
         said = f"{n} labels for 300 samples: using the learner for many labels, ManyLabels()"
         assert said in capfd.readouterr().err
+
+    def test_records_with_texts_get_it_too(self, monkeypatch):
+        monkeypatch.setattr("setlearn.estimators.set_classifier.ENTRIES_OF_WORDS", 10_000)
+        monkeypatch.setattr("setlearn.estimators.set_classifier.MANY_LABELS", 100)
+        inputs, sets = words()
+        texts = [
+            " ".join(f"word{k}" for k in part)
+            for part in np.split(inputs.indices, inputs.indptr[1:-1])
+        ]
+        records = [
+            {"text": text, "size": len(text), "tags": ";".join(map(str, labels))}
+            for text, labels in zip(texts, sets, strict=True)
+        ]
+        plan = plan_records(records, target="tags", kinds={"text": "text", "size": "number"})
+        model = plan.fit(records, SetClassifier(random_state=0))
+        assert isinstance(model.model.scorer_.estimator, ManyLabels)
 
     def test_what_it_cannot_do_is_left_to_the_mixture(self, monkeypatch):
         monkeypatch.setattr("setlearn.estimators.set_classifier.MANY_ENTRIES", 10)

@@ -26,8 +26,6 @@ __all__ = [
 ]
 
 
-DEFAULT_LEARNER = "mixture"
-
 SIZES = ("width", "layers", "dropout", "members")
 """The options that are settings of a network."""
 
@@ -133,7 +131,7 @@ class LabelOptions(TaskOptions):
         str | None,
         typer.Option(
             metavar="NAME",
-            help=f"For labels: the learner that scores them: {{learners}}. [{DEFAULT_LEARNER}]",
+            help="For labels: the learner that scores them: {learners}. [by the data]",
             autocompletion=complete_learners,
         ),
     ] = None
@@ -166,7 +164,7 @@ class LabelOptions(TaskOptions):
         from setlearn.learners import learner_named
 
         return SetClassifier(
-            learner_named(self.learner or DEFAULT_LEARNER),
+            None if self.learner is None else learner_named(self.learner),
             rule_named(learning.rule),
             conditional=self.conditional,
             hierarchy=None if self.hierarchy is None else _read_hierarchy(self.hierarchy),
@@ -177,7 +175,11 @@ class LabelOptions(TaskOptions):
 
     def default_notes(self) -> list[str]:
         """Say which learner is used, if none was given."""
-        return [] if self.learner else [f"learner: {DEFAULT_LEARNER} (by default)"]
+        return (
+            []
+            if self.learner
+            else ["learner: a mixture, or many-labels if there are very many (by default)"]
+        )
 
 
 def _read_hierarchy(path: Path) -> Any:

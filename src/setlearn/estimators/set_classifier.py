@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -51,8 +52,11 @@ from setlearn.scorers.label_targets import LabelTargets
 __all__ = ["SetClassifier"]
 
 MANY_LABELS, MANY_ENTRIES = 200, 20_000_000
-"""For more labels than this, and more samples times labels, the default learner is `ManyLabels`.
-For less, the mixture is about as good and fast on words, and better on dense inputs."""
+"""For more labels than this, and more samples times labels, the default learner is `ManyLabels`."""
+
+ENTRIES_OF_WORDS, SAMPLES_PER_LABEL = 2_000_000, 100
+"""For sparse inputs fewer samples times labels are enough, if labels have fewer samples than this
+on average. Dense inputs and frequent labels suit the mixture better."""
 
 MOST_KEPT_SCORES = 20_000_000
 """Held-out scores that are kept for `with_rule`: 160 MB. More are dropped after fit."""
@@ -60,7 +64,7 @@ MOST_KEPT_SCORES = 20_000_000
 
 @savable(
     is_model=True,
-    skipped=("fitted_settings_", "rule_samples_"),
+    skipped=("dense_features_", "fitted_settings_", "rule_samples_"),
     parts={
         "completion_": (Completion, None),
         "features_": (TableFeatures, None),
@@ -148,6 +152,9 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
     [9, 10]
     """
 
+    dense_features_: list[int] | None = None
+    """Which features are no words, if a reader of records has said so."""
+
     def __init__(
         self,
         estimator: BaseEstimator | None = None,
@@ -229,15 +236,16 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         table = X
         if features is not None:
             features.fit(X)
-            learner = _with_dense_features(learner, features.reader_)
+            learner = _with_dense_features(learner, features.reader_.dense_features)
             set_columns(self, features.column_names)
             X = features.transform(X)
         else:
+            learner = _with_dense_features(learner, self.dense_features_)
             allow_nan = get_tags(learner).input_tags.allow_nan
             X = check_inputs(self, X, reset=True, allow_nan=allow_nan)
         check_numbers(learner, X, features)
         space, targets = read_targets(y, _num_samples(X))
-        if self._has_many_labels(space, targets):
+        if self._has_many_labels(X, space, targets):
             learner = ManyLabels()
             say_before_progress(
                 f"{targets.n_labels:,} labels for {len(targets):,} samples: using the learner for "
@@ -264,17 +272,16 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         rule.check_samples(len(targets))  # all of them are held out at most
         return LabelProblem(X, features, space, targets, learner, rule, shares_of_one, hierarchy)
 
-    def _has_many_labels(self, space: LabelSpace, targets: LabelTargets) -> bool:
+    def _has_many_labels(self, X: Any, space: LabelSpace, targets: LabelTargets) -> bool:
         """Whether the default learner is to be the one for many labels."""
-        return (
-            self.estimator is None
-            and self.scores == "marginal"
-            and not space.one_per_sample
-            and not self.conditional
-            and targets.unknown is None
-            and targets.n_labels > MANY_LABELS
-            and targets.n_labels * len(targets) > MANY_ENTRIES
-        )
+        if self.estimator is not None or self.scores != "marginal" or self.conditional:
+            return False
+        if space.one_per_sample or targets.unknown is not None:
+            return False
+        n_labels, entries = targets.n_labels, targets.n_labels * len(targets)
+        are_rare = targets.right.nnz < SAMPLES_PER_LABEL * n_labels
+        most = ENTRIES_OF_WORDS if sparse.issparse(X) and are_rare else MANY_ENTRIES
+        return bool(n_labels > MANY_LABELS and entries > most)
 
     def _features_and_learner(self, X: Any) -> tuple[TableFeatures | None, BaseEstimator]:
         """What reads a table, if X is one: the default's, or the first step of a pipeline."""
@@ -370,9 +377,9 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         )
 
     def reading(self, reader: FeatureReader) -> Self:
-        learner = self._learner()
-        informed = _with_dense_features(learner, reader)
-        return self if informed is learner else clone(self).set_params(estimator=informed)
+        informed: Self = clone(self)
+        informed.dense_features_ = reader.dense_features
+        return informed
 
     def without_reader(self) -> tuple[FeatureReader | None, Self]:
         self._check_fitted()
@@ -454,12 +461,12 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         self._rule(self.rule).check_parameters()
 
 
-def _with_dense_features(learner: BaseEstimator, reader: FeatureReader) -> BaseEstimator:
-    """The learner with the features of a reader that are no words, if it asks for them."""
+def _with_dense_features(learner: BaseEstimator, features: list[int] | None) -> BaseEstimator:
+    """The learner with the features that are no words, if it asks for them."""
     asks = learner.get_params(deep=False).get("dense_features", ()) is None
-    if not asks or reader.dense_features is None:
+    if not asks or features is None:
         return learner
-    return clone(learner).set_params(dense_features=reader.dense_features)
+    return clone(learner).set_params(dense_features=features)
 
 
 def _kept_for_rules(nodes: Nodes, positive: Mask) -> tuple[Nodes, Mask] | None:
