@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["sync_folder", "write_durably"]
+__all__ = ["sync_file", "sync_folder", "write_durably"]
 
 
 def write_durably(path: Path, content: bytes) -> None:
@@ -19,6 +19,17 @@ def write_durably(path: Path, content: bytes) -> None:
     with open(path, "wb") as file:
         file.write(content)
         file.flush()
+        os.fsync(file.fileno())
+
+
+def sync_file(path: Path) -> None:
+    """Wait until the content of a file is on the disk.
+
+    Parameters
+    ----------
+    path : Path
+    """
+    with path.open("r+b") as file:
         os.fsync(file.fileno())
 
 

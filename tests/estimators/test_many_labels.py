@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 import setlearn
 from setlearn import SetClassifier
-from setlearn.errors import ParameterError
+from setlearn.errors import DataError, ParameterError
 from setlearn.learners import ManyLabels, SetMixture
 from setlearn.records import plan_records
 from setlearn.rules import Auto, ExpectedF, Margin, Threshold, TopK
@@ -106,6 +106,11 @@ class TestAListOfAllLabelsIsATable:
             models = [SetClassifier(kind(), Threshold("tuned"), cv=cv) for kind in (Lists, Table)]
             lists, table = (model.fit(X, SETS).rule_ for model in models)
             assert lists.cut_ == table.cut_
+
+    def test_prefit_with_other_labels_is_refused(self):
+        lists = Lists().fit(X, Y)
+        with pytest.raises(DataError, match="answers for 7 labels but Y has 5"):
+            SetClassifier(lists, Margin(), cv="prefit").fit(X, Y[:, :5])
 
     def test_prefit_and_pipelines(self):
         table, lists = Table().fit(X, Y), Lists().fit(X, Y)
@@ -223,6 +228,9 @@ class TestDefaultLearner:
         targets[0, 0] = np.nan
         partly_known = SetClassifier(random_state=0).fit(X, targets)
         assert isinstance(partly_known.scorer_.estimator, SetMixture)
+        for rule in (Threshold("per label"), ExpectedF(joint=True)):
+            model = SetClassifier(rule=rule, random_state=0).fit(X, SETS)
+            assert isinstance(model.scorer_.estimator, SetMixture)
         classes = SetClassifier(random_state=0).fit(X, np.arange(N) % 5)
         assert isinstance(classes.scorer_.estimator, SetMixture)
 

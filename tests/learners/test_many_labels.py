@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from setlearn.errors import ModelError
+from setlearn.errors import DataError, ModelError
 from setlearn.learners import ManyLabels
 from setlearn.learners.label_evidence import LabelEvidence
 from setlearn.learners.label_tree import LabelTree, best_of_rows
@@ -148,6 +148,12 @@ class TestManyLabels:
         right = entries_in(held_out.probabilities, Y)
         assert held_out.probabilities.data.sum() == pytest.approx(right.sum(), rel=0.1)
 
+    @pytest.mark.parametrize(("pairs", "n_rows"), [(400_000, 300), (20_000, 225), (5000, 50)])
+    def test_as_many_rows_are_held_out_as_are_needed(self, monkeypatch, pairs, n_rows):
+        monkeypatch.setattr("setlearn.learners.many_labels.HELD_OUT_PAIRS", pairs)
+        held_out = ManyLabels(random_state=0).fit_held_out(X, Y)
+        assert len(held_out.rows) == held_out.probabilities.shape[0] == n_rows
+
     def test_a_row_alone_gets_the_same_bits(self, model):
         together = model.predict_listed(X[:20])
         for row in range(20):
@@ -180,6 +186,22 @@ class TestManyLabels:
         )
         with pytest.raises(ValueError, match="NaN"):
             model.predict_listed(sparse.csr_array(gaps[:1]))
+
+    def test_bad_inputs_are_named(self, model):
+        with pytest.raises(ValueError, match="NaN"):  # fitted on sparse rows
+            model.predict_listed(np.full((1, X.shape[1]), np.nan))
+        with pytest.raises(DataError, match=r"1 sample\(s\) have a weight above 0"):
+            ManyLabels().fit(X, Y, sample_weight=np.eye(1, 300)[0])
+        for wrong in (np.nan, 2.0, -1.0):
+            with pytest.raises(DataError, match="0 and 1 only"):
+                ManyLabels().fit(X, sparse.csr_array(np.where(Y.toarray(), wrong, 0.0)))
+
+    def test_one_sample_with_very_many_labels_costs_little(self):
+        some = sparse.lil_array((60, 20_000), dtype=bool)
+        some[np.arange(60), np.arange(60) % 7] = True
+        some[0, :15_000] = True
+        evidence = LabelEvidence().fit(ROWS[:60], sparse.csr_array(some), ONES[:60], seed=0)
+        assert evidence.together_.nnz == 0
 
     def test_two_rows_are_enough_and_one_is_not(self):
         model = ManyLabels().fit(X[:2], Y[:2])

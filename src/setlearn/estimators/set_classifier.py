@@ -278,6 +278,9 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
             return False
         if space.one_per_sample or targets.unknown is not None:
             return False
+        rule = self._rule(self.rule)
+        if not rule.takes_padding or rule.requires_examples:
+            return False
         n_labels, entries = targets.n_labels, targets.n_labels * len(targets)
         are_rare = targets.right.nnz < SAMPLES_PER_LABEL * n_labels
         most = ENTRIES_OF_WORDS if sparse.issparse(X) and are_rare else MANY_ENTRIES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -17,8 +18,8 @@ __all__ = ["Evidence", "LabelEvidence"]
 LEAST_ROWS = 2
 """A label of fewer rows is not in the tree: no model of it would know more than these rows."""
 LEAST_SCORE = 1e-6
-TOGETHER = 2
-"""Labels must have occurred together so often to speak for each other."""
+TOGETHER, LARGEST_SET = 2, 200
+"""How often labels must occur together to speak for each other, in sets that are not larger."""
 
 
 class Evidence(NamedTuple):
@@ -112,20 +113,20 @@ class LabelEvidence:
 
     def _support(self, row: IntArray, label: IntArray, likely: FloatArray, n: int) -> FloatArray:
         """How probable each label makes what else is likely: the expected number of partners."""
-        listed = sparse.csr_array((likely, (row, label)), shape=(n, len(self.share_)))
         support = np.zeros(len(row))
         bounds = np.searchsorted(row, np.arange(n + 1))
-        of_rows = sparse.csr_array(listed @ self.together_)
-        of_rows.sort_indices()
-        for k in range(n):
-            own = slice(bounds[k], bounds[k + 1])
-            known = slice(of_rows.indptr[k], of_rows.indptr[k + 1])
-            labels = of_rows.indices[known]
-            place = np.minimum(np.searchsorted(labels, label[own]), max(0, len(labels) - 1))
-            if len(labels):
-                support[own] = np.where(
-                    labels[place] == label[own], of_rows.data[known][place], 0.0
-                )
+        place = np.full(len(self.share_), -1)  # of each label in the list of the row
+        for first, last in pairwise(bounds.tolist()):
+            labels = label[first:last]
+            place[labels] = np.arange(len(labels))
+            partners = self.together_[labels]
+            column = place[partners.indices]
+            weight = np.repeat(likely[first:last], np.diff(partners.indptr)) * partners.data
+            is_listed = column >= 0
+            support[first:last] = np.bincount(
+                column[is_listed], weight[is_listed], minlength=len(labels)
+            )
+            place[labels] = -1
         return support
 
 
@@ -144,7 +145,8 @@ def _compared(row: IntArray, values: FloatArray) -> tuple[FloatArray, FloatArray
 
 def _occurring_together(Y: sparse.csr_array, counts: IntArray) -> sparse.csr_array:
     """P(second label | first label), (labels, labels), of pairs that are no accident."""
-    indicator = sparse.csr_array(Y.astype(np.float32))
+    # The pairs of a large set are many, and say little.
+    indicator = sparse.csr_array(Y[np.diff(Y.indptr) <= LARGEST_SET].astype(np.float32))
     pairs = sparse.csr_array(indicator.T @ indicator).tocoo()
     kept = (pairs.data >= TOGETHER) & (pairs.row != pairs.col)
     row, column = pairs.row[kept], pairs.col[kept]

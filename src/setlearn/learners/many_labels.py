@@ -19,6 +19,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from setlearn.errors import DataError
 from setlearn.learners.blas_threads import few_threads
 from setlearn.learners.label_evidence import Evidence, LabelEvidence
 from setlearn.learners.pair_boosting import PairBoosting
@@ -38,7 +39,7 @@ READING = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": "al
 LISTED, LISTED_PER_LABEL = 50, 6
 """Labels that each source lists by default, or a multiple of the mean size of the sets."""
 HELD_OUT_PAIRS, FOLDS = 400_000, 4
-"""Rows are held out, a fourth at a time, until about so many pairs are listed for them."""
+"""Rows are held out, a fourth of all at a time at most, until so many pairs are listed for them."""
 CALIBRATION_FOLDS = 3
 LEAST_PROBABILITY = 1e-6
 """No label is more certain than this, or 1 less this."""
@@ -172,7 +173,8 @@ class ManyLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         """
         check_is_fitted(self, "evidence_")
         X = validate_data(self, X, reset=False, **READING)
-        _refuse_gaps_in_sparse(X)
+        if self.scaler_ is None or sparse.issparse(X):
+            assert_all_finite(X, input_name="X")
         n = X.shape[0]
         blocks = [sparse.csr_array((0, len(self.evidence_.share_)))]
         with few_threads(0):
@@ -216,11 +218,14 @@ class ManyLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         """
         if self.n_listed is not None:
             check_count("n_listed", self.n_listed)
-        _refuse_gaps_in_sparse(X)
+        if sparse.issparse(X):
+            assert_all_finite(X, input_name="X")
         if sparse.issparse(y):
             X = validate_data(self, X, ensure_min_samples=2, **READING)
             check_consistent_length(X, y)
             Y = sparse.csr_array(y, dtype=np.float64)  # type: ignore[call-overload]  # any kind
+            if not np.isin(Y.data, (0, 1)).all():
+                raise DataError("y must hold 0 and 1 only; leave out samples with unknown entries")
             self.plain_ = False
         else:
             X, y = validate_data(self, X, y, multi_output=True, ensure_min_samples=2, **READING)
@@ -235,6 +240,10 @@ class ManyLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         Y.eliminate_zeros()
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         counted = np.flatnonzero(weight)
+        if len(counted) < 2:
+            raise DataError(
+                f"{len(counted)} sample(s) have a weight above 0, and 2 are needed; pass more"
+            )
         self._fit_scale(X[counted])
         return self._scaled(X[counted]), Y[counted], weight[counted], counted
 
@@ -272,9 +281,10 @@ class ManyLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         """Fit on what `_read` returns."""
         n = X.shape[0]
         self.n_listed_ = self.n_listed or max(LISTED, int(LISTED_PER_LABEL * Y.nnz / n))
-        fold = drawn_folds(n, min(FOLDS, n))
-        wanted = HELD_OUT_PAIRS // (2 * self.n_listed_)  # rows
-        n_parts = min(int(fold.max()) + 1, max(1, round(wanted * FOLDS / n)))
+        wanted = max(1, HELD_OUT_PAIRS // (2 * self.n_listed_))  # rows
+        n_folds = min(n, max(FOLDS, n // wanted))
+        n_parts = int(np.clip(round(wanted * n_folds / n), 1, n_folds))
+        fold = drawn_folds(n, n_folds)
         held_out = [np.flatnonzero(fold == k) for k in range(n_parts)]
         parts = []
         with progress("fitting", [n - len(rows) for rows in held_out] + [n]) as advance:
@@ -291,7 +301,8 @@ class ManyLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         self.ranker_, probabilities = None, evidence.likely
         if 0 < right.sum() < len(right) and len(rows) >= CALIBRATION_FOLDS:
             self.ranker_ = PairBoosting(random_state=seed)
-            group = drawn_folds(n, CALIBRATION_FOLDS)[evidence.row]
+            place = np.searchsorted(rows, evidence.row)
+            group = drawn_folds(len(rows), CALIBRATION_FOLDS)[place]
             of_pairs = None if (weight == weight[0]).all() else weight[evidence.row]
             probabilities = self.ranker_.fit_held_out(evidence.features, right, group, of_pairs)
         return ListedHeldOut(counted[rows], self._listed(evidence, probabilities, n)[rows])
@@ -308,11 +319,6 @@ class ManyLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         bounded = np.clip(probabilities, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
         shape = (n, len(self.evidence_.share_))
         return sparse.csr_array((bounded, (evidence.row, evidence.label)), shape=shape)
-
-
-def _refuse_gaps_in_sparse(X: Any) -> None:
-    if sparse.issparse(X):
-        assert_all_finite(X, input_name="X")
 
 
 def _joined(parts: list[Evidence]) -> Evidence:

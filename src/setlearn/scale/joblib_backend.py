@@ -13,6 +13,8 @@ from typing import Any
 
 from joblib.parallel import ParallelBackendBase
 
+from setlearn.errors import ClusterError
+
 __all__ = ["RayTasks"]
 
 
@@ -117,6 +119,13 @@ class RayTasks(ParallelBackendBase):  # type: ignore[misc]  # joblib ships no ty
             return self.ray.get(reference)
         except self.ray.exceptions.RayTaskError as error:
             raise error.cause from None  # what the work itself raised
+        except self.ray.exceptions.TaskCancelledError:
+            raise
+        except self.ray.exceptions.RayError as error:
+            raise ClusterError(
+                f"a worker of Ray was lost, and its work could not be done again: {error}; "
+                "use fewer workers if memory was short"
+            ) from error
         finally:
             self._running.discard(reference)
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from setlearn import __version__
-from setlearn.durable_files import sync_folder, write_durably
+from setlearn.durable_files import sync_file, sync_folder, write_durably
 from setlearn.errors import (
     ClusterError,
     DataError,
@@ -145,6 +145,7 @@ def _write_answers(
         except StopIteration:  # a section may have no rows
             records = iter(())
         write_rows(folder / part.name, counted(records))
+        sync_file(folder / part.name)  # the report must not outlive it
         report = PartReport(n_answers, rows.n_bad, rows.bad)
     _write_json(folder / f"{part.name}{REPORT}", asdict(report))  # now the part is finished
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from joblib import parallel_config
-from sklearn.base import clone
 
 from setlearn.estimators.sequence_parameters import as_list
 from setlearn.files import open_rows
@@ -108,4 +108,4 @@ def _read(paths: Sequence[str | Path]) -> tuple[list[Any], dict[str, Any]]:
 def _fit_by_tasks(ray: Any, estimator: Any, X: Any, y: Any, workers: int) -> Any:
     """Fit with joblib's parallel work, such as the folds of a learner, done by Ray."""
     with parallel_config(RayTasks(ray), n_jobs=workers):
-        return clone(estimator).fit(X, y)
+        return copy(estimator).fit(X, y)  # a clone would forget what a reader has told it

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 
+from setlearn.errors import DataError
 from setlearn.nodes import Mask, Nodes, Step
 from setlearn.savable import savable
 from setlearn.scorers.label_targets import LabelTargets
@@ -17,6 +19,9 @@ from setlearn.scorers.labels import LabelScorer
 from setlearn.scorers.shared_steps import share_steps
 
 __all__ = ["ListedScorer", "lists_labels"]
+
+LARGEST_SET = 1000
+"""A rule is not fitted on samples with more labels."""
 
 
 def lists_labels(estimator: BaseEstimator) -> bool:
@@ -64,11 +69,24 @@ class ListedScorer(LabelScorer):
         """Score the labels that are listed for each sample, and those that are known."""
         if self.steps_ is not None:
             X = self.steps_.transform(X)
-        return Step(Nodes.listed(self.model_.predict_listed(X), known))
+        listed = sparse.csr_array(self.model_.predict_listed(X))
+        if listed.shape[1] != self.n_labels:
+            raise DataError(
+                f"the estimator answers for {listed.shape[1]} labels but Y has {self.n_labels}; "
+                'with cv="prefit" the labels must be those that it was fitted on'
+            )
+        listed.sort_indices()
+        return Step(Nodes.listed(listed, known))
 
     def with_right(self, nodes: Nodes, right: sparse.csr_array) -> tuple[Nodes, Mask]:
-        """The choice points with columns for all right labels, and the mask of these."""
-        return nodes.with_right(right) if len(nodes) else (nodes, right)
+        """The choice points with columns for all right labels, and the mask of these.
+
+        All rows are as wide as the widest. So samples with very large sets are left out.
+        """
+        if not len(nodes):
+            return nodes, right
+        few = np.flatnonzero(np.diff(right.indptr) <= LARGEST_SET)
+        return nodes[few].with_right(right[few])
 
     def _take(self, fitted: Any) -> Self:
         """Divide a fitted estimator into the learner and the steps before it."""
