@@ -12,6 +12,7 @@ from sklearn.svm import SVC
 
 from setlearn import SequenceSetGenerator, SetClassifier
 from setlearn.learners import SigmoidNetwork
+from setlearn.learners.many_labels import ManyLabels
 from setlearn.learners.set_mixture import SetMixture
 from setlearn.networks import Training, Transformer
 from setlearn.rules import LambdaSet, Margin, TopK
@@ -48,6 +49,7 @@ def forgery_cases():
             rule=LambdaSet(training=Training(max_steps=5)),
         ),
         "mixture": case(SetMixture(2), rule=Margin()),
+        "many-labels": case(ManyLabels(2), THIN),
         "sparse-mixture": case(SetMixture(2), THIN),
         "forest": case(RandomForestClassifier(2)),
         "boosting": case(GradientBoostingClassifier(n_estimators=2), scores="softmax"),

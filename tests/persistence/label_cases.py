@@ -31,7 +31,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from setlearn import SetClassifier
-from setlearn.learners import SequenceSigmoidNetwork, SigmoidNetwork
+from setlearn.learners import ManyLabels, SequenceSigmoidNetwork, SigmoidNetwork
 from setlearn.learners.set_mixture import SetMixture
 from setlearn.networks import Training
 from setlearn.rules import (
@@ -164,6 +164,7 @@ def inputs():
     thin = sparse.csr_array(np.where(X > 0.5, X, 0))
     for name, learner in {
         "mixture": SetMixture(3),
+        "many labels": ManyLabels(),
         "KNN": KNeighborsClassifier(3),
         "SVC": SVC(),
         "network": SigmoidNetwork((4,), training=Training(max_steps=20)),
@@ -182,6 +183,9 @@ def inputs():
     yield "named", case(SetMixture(3), Margin(), X=named[1], probes=named[1][:5])
     many = np.random.default_rng(0).random((5200, 2))
     yield "many rows", case(SetMixture(2), TopK(1), X=many, Y=(many > 0.5), probes=many[:9])
+    yield "many labels", case(ManyLabels(), "auto", known=KNOWN)
+    steps = make_pipeline(TfidfVectorizer(), ManyLabels(3))
+    yield "many labels of texts", case(steps, ExpectedF(), X=TEXTS, probes=TEXTS[:5])
     sequences = SequenceSigmoidNetwork(training=Training(max_steps=20))
     yield "sequence network", case(sequences, Margin(), X=TEXTS, probes=TEXTS[:5])
 

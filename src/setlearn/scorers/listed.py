@@ -66,7 +66,13 @@ class ListedScorer(LabelScorer):
     def start(
         self, X: Any, known: sparse.csr_array | None = None, *, with_examples: bool = False
     ) -> Step:
-        """Score the labels that are listed for each sample, and those that are known."""
+        """Score the labels that are listed for each sample, and those that are known.
+
+        Raises
+        ------
+        DataError
+            If the learner answers for another number of labels.
+        """
         if self.steps_ is not None:
             X = self.steps_.transform(X)
         listed = sparse.csr_array(self.model_.predict_listed(X))
