@@ -161,8 +161,9 @@ class TestShortLists:
             model.fit(X, SETS)
 
     def test_a_rule_that_needs_all_labels_is_refused_later_too(self):
-        with pytest.raises(ParameterError, match="scores of all labels"):
-            fitted(Lists(), Margin()).with_rule(Threshold("per label"))
+        for rule in (Threshold("per label"), ExpectedF(joint=True)):
+            with pytest.raises(ParameterError, match="scores of all labels"):
+                fitted(Lists(), Margin()).with_rule(rule)
 
     def test_unknown_entries_are_refused(self):
         targets = Y.astype(float)

@@ -226,6 +226,15 @@ def test_what_the_model_warns_of_arrives(models, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of Ray Data itself
+@pytest.mark.parametrize("name", ["workers", "batch_size", "rows_per_part"])
+@pytest.mark.parametrize("value", [0, "2", 1.5])
+def test_counts_are_checked_before_anything_is_written(models, tmp_path, name, value):
+    with pytest.raises(ParameterError, match=f"{name} must be a whole number of at least 1"):
+        scale.predict(models["labels"], tmp_path / "x.jsonl", tmp_path / "out", **{name: value})
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of Ray Data itself
 def test_wrong_calls_say_what_to_do(models, tmp_path, ray):
     data = write_jsonl(tmp_path / "rows.jsonl", samples("labels", 5))
     with pytest.raises(ParameterError, match="pass it as out="):

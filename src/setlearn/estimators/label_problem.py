@@ -172,6 +172,8 @@ def check_combination(
     ------
     ParameterError
     """
+    if lists_labels(learner):
+        _check_takes_lists(rule, learner, shares_of_one, conditional)
     if rule.requires_examples and (
         shares_of_one or conditional or not hasattr(learner, "examples")
     ):
@@ -192,8 +194,6 @@ def check_combination(
             'leave it out, or pass sets and scores="marginal"',
             advice={"conditional": False},
         )
-    if lists_labels(learner):
-        _check_takes_lists(rule, learner, shares_of_one, conditional)
     if partly_known:
         if shares_of_one or conditional or lists_labels(learner):
             cause = "conditional=True" if conditional else type(learner).__name__
@@ -210,8 +210,8 @@ def _check_takes_lists(
         problem = 'scores="softmax" and a plain 1-d y need'
     elif conditional:
         problem = "conditional=True needs"
-    elif not rule.takes_padding:
-        problem = f"{rule!r} needs"
+    elif rule.requires_examples or not rule.takes_padding:
+        problem = f"{rule!r} needs whole training sets or"
     if problem is not None:
         raise ParameterError(
             f"{problem} the scores of all labels, but {type(learner).__name__} lists only those "

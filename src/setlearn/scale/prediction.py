@@ -18,6 +18,7 @@ from setlearn.errors import (
 )
 from setlearn.files import FORMATS, open_rows
 from setlearn.files.formats import STANDARD_STREAM, suffix_of
+from setlearn.parameter_checks import check_count
 from setlearn.progress import progress
 from setlearn.records.answers import PredictionForm
 from setlearn.rules import Rule
@@ -146,6 +147,12 @@ def predict(
     >>> scale.predict("tagger", "photos.csv", "answers")  # doctest: +SKIP
     PredictedFiles(parts=[PosixPath('answers/part-00000-00000.jsonl')], n_answers=90, ...)
     """
+    for name, count in (
+        ("workers", workers),
+        ("batch_size", batch_size),
+        ("rows_per_part", rows_per_part),
+    ):
+        check_count(name, count)
     predictor = BatchPredictor(
         model, scores=scores, top=top, rule=rule, inputs=inputs, trusted=trusted
     )
@@ -336,8 +343,8 @@ def _summary(failures: Sequence[tuple[Part, SetlearnError]], n_parts: int) -> Da
     if len(failures) > N_SHOWN:
         lines.append(f"and {len(failures) - N_SHOWN} more")
     return DataError(
-        f"{len(failures)} of {n_parts} parts could not be answered: {'; '.join(lines)}. The others "
-        "could; correct these, and call again",
+        f"{len(failures)} of {n_parts} parts could not be answered: {'; '.join(lines)}. Correct "
+        "these and call again: what is answered is kept",
         advice=failures[0][1].advice,
     )
 
