@@ -294,6 +294,19 @@ class TestCommand:
             assert not out.exists()
         assert run("predict", models["labels"], good, "--workers", 2).code == 2
 
+    def test_sigterm_leaves_nothing_behind_either(self, models, tmp_path):
+        data = write_jsonl(tmp_path / "rows.jsonl", samples("labels", 50) * 400)
+        with tempfile.TemporaryDirectory(prefix="t-") as name:
+            folder = Path(name)
+            command = ("predict", models["labels"], "--ray", data, "--workers", 2)
+            process = start(COMMAND, folder, *command)
+            assert until(lambda: list((folder / "tmp").glob("setlearn-answers-*/part-*")))
+            process.terminate()
+            process.communicate(timeout=60)
+            assert process.returncode == 130
+            assert until(lambda: not processes_in(folder))
+            assert until(lambda: not list((folder / "tmp").iterdir()))
+
     def test_it_leaves_nothing_behind(self, models, tmp_path):
         data = write_jsonl(tmp_path / "rows.jsonl", samples("labels", 50))
         with tempfile.TemporaryDirectory(prefix="t-") as name:

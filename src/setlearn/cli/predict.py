@@ -68,10 +68,11 @@ def predict(
         return
 
     from setlearn.cli.console import print_notes
+    from setlearn.cli.interrupts import stopped_by_signals
     from setlearn.scale import BatchPredictor
     from setlearn.scale.prediction import input_files, predict_files
 
-    with _folder_of_parts(out) as folder, _interrupts_explained(out):
+    with stopped_by_signals(), _folder_of_parts(out) as folder, _interrupts_explained(out):
         predicted = predict_files(
             BatchPredictor(
                 model,
