@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy import sparse
 
-from setlearn.learners.label_tree import LabelTree, best_of_rows
+from setlearn.learners.label_tree import LabelTree, order_in_rows
 from setlearn.learners.near_rows import NearRows
 from setlearn.nodes import FloatArray, IntArray
 from setlearn.savable import savable
@@ -133,12 +133,10 @@ class LabelEvidence:
 def _compared(row: IntArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The rank of each value in its row, from 0, and how far the best one is above it."""
     lowest = np.where(np.isnan(values), -np.inf, values)
-    order = best_of_rows(row, lowest, len(row))
-    first = np.flatnonzero(np.diff(row[order], prepend=-1))
-    sizes = np.diff(first, append=len(order))
+    order, in_order = order_in_rows(row, lowest)
     rank, best = np.empty(len(row)), np.empty(len(row))
-    rank[order] = np.arange(len(order)) - np.repeat(first, sizes)
-    best[order] = np.repeat(lowest[order][first], sizes)
+    rank[order] = in_order
+    best[order] = lowest[order][np.arange(len(order)) - in_order]
     with np.errstate(invalid="ignore"):
         return rank, best - values
 

@@ -15,7 +15,7 @@ from setlearn.nodes import FloatArray, IntArray
 from setlearn.progress import progress
 from setlearn.savable import savable
 
-__all__ = ["LabelTree", "best_of_rows"]
+__all__ = ["LabelTree", "best_of_rows", "order_in_rows"]
 
 BRANCHES = 16
 MOST_LEAVES = 100
@@ -215,11 +215,29 @@ def best_of_rows(row: IntArray, score: FloatArray, most: int) -> IntArray:
     >>> best_of_rows(np.array([0, 1, 0, 0]), np.array([0.2, 0.9, 0.4, 0.1]), 2)
     array([2, 0, 1])
     """
-    order = np.lexsort((-score, row))
-    first = np.flatnonzero(np.diff(row[order], prepend=-1))
-    rank = np.arange(len(order)) - np.repeat(first, np.diff(first, append=len(order)))
+    order, rank = order_in_rows(row, score)
     best: IntArray = order[rank < most]
     return best
+
+
+def order_in_rows(row: IntArray, score: FloatArray) -> tuple[IntArray, IntArray]:
+    """Order scores row by row, best first, and give the rank of each in its row.
+
+    Parameters
+    ----------
+    row : array of int of shape (m,)
+    score : array of shape (m,)
+
+    Returns
+    -------
+    order : array of int of shape (m,)
+    rank : array of int of shape (m,)
+        From 0, in that order.
+    """
+    order = np.lexsort((-score, row))
+    first = np.flatnonzero(np.diff(row[order], prepend=-1))
+    rank: IntArray = np.arange(len(order)) - np.repeat(first, np.diff(first, append=len(order)))
+    return order, rank
 
 
 def _branches(

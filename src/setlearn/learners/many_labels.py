@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import Tags, assert_all_finite, check_random_state
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
     check_is_fitted,
-    column_or_1d,
     validate_data,
 )
 
 from setlearn.errors import DataError
 from setlearn.learners.blas_threads import few_threads
 from setlearn.learners.label_evidence import Evidence, LabelEvidence
+from setlearn.learners.label_learner import READING, LabelLearner, refuse_gaps_in_sparse
 from setlearn.learners.pair_boosting import PairBoosting
 from setlearn.learners.row_draws import drawn_folds
 from setlearn.learners.similarity import unit_rows
@@ -33,10 +31,7 @@ from setlearn.sparse_entries import entries_in
 
 __all__ = ["ListedHeldOut", "ManyLabels"]
 
-READING = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
-"""How inputs are read in ``fit`` and later."""
-
-LISTED, LISTED_PER_LABEL = 50, 6
+LISTED, LISTED_PER_MEMBER = 50, 6
 """Labels that each source lists by default, or a multiple of the mean size of the sets."""
 HELD_OUT_PAIRS, FOLDS = 400_000, 4
 """Rows are held out, a fourth of all at a time at most, until so many pairs are listed for them."""
@@ -56,7 +51,7 @@ class ListedHeldOut:
 
 
 @savable(parts={"evidence_": (LabelEvidence,), "ranker_": (PairBoosting, None)})
-class ManyLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklearn has no types
+class ManyLabels(LabelLearner):
     """The probable labels of each row, out of very many: thousands, or a million.
 
     Two sources list labels for a row. A tree of labels finds them by linear models
@@ -102,10 +97,6 @@ class ManyLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     """
 
     short_name: ClassVar[str] = "many-labels"
-    scores_rows_alone: ClassVar[bool] = True
-    """The score of a row does not depend, to the last bit, on which rows are scored with it."""
-    single_precision: ClassVar[bool] = True
-    """Numbers must not be too large for single precision, in which rows are kept."""
 
     ranker_: PairBoosting | None
     scaler_: StandardScaler | None
@@ -120,24 +111,6 @@ class ManyLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         self.n_listed = n_listed
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit both sources, and the boosting on rows that they have not seen.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, features)
-        y : array or sparse matrix of shape (n, labels), or array of shape (n,)
-            An indicator matrix, or one class per row.
-        sample_weight : array of shape (n,), optional
-            How much each row counts in the models; to similar rows its vote counts as any other.
-
-        Returns
-        -------
-        self
-        """
-        self.fit_held_out(X, y, sample_weight)
-        return self
-
     def fit_held_out(self, X: Any, y: Any, sample_weight: Any = None) -> ListedHeldOut:
         """Fit, and answer for training rows as if they had been left out.
 
@@ -147,7 +120,9 @@ class ManyLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         ----------
         X : array or sparse matrix of shape (n, features)
         y : array or sparse matrix of shape (n, labels), or array of shape (n,)
+            An indicator matrix, or one class per row.
         sample_weight : array of shape (n,), optional
+            How much each row counts in the models; to similar rows its vote counts as any other.
 
         Returns
         -------
@@ -195,20 +170,6 @@ class ManyLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
             probabilities /= probabilities.sum(axis=1, keepdims=True)
         return probabilities
 
-    def predict(self, X: Any) -> Any:
-        """The labels with a probability above 0.5, or the best class if y was 1-d."""
-        probabilities = self.predict_proba(X)
-        if self.plain_:
-            return self.classes_[probabilities.argmax(axis=1)]
-        return (probabilities > 0.5).astype(int)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        return tags
-
     def _read(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[sparse.csr_array, sparse.csr_array, FloatArray, IntArray]:
@@ -218,25 +179,17 @@ class ManyLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         """
         if self.n_listed is not None:
             check_count("n_listed", self.n_listed)
-        if sparse.issparse(X):
-            assert_all_finite(X, input_name="X")
+        refuse_gaps_in_sparse(X)
         if sparse.issparse(y):
             X = validate_data(self, X, ensure_min_samples=2, **READING)
             check_consistent_length(X, y)
             Y = sparse.csr_array(y, dtype=np.float64)  # type: ignore[call-overload]  # any kind
             if not np.isin(Y.data, (0, 1)).all():
                 raise DataError("y must hold 0 and 1 only; leave out samples with unknown entries")
-            self.plain_ = False
+            self.plain_, self.classes_ = False, np.arange(Y.shape[1])
         else:
             X, y = validate_data(self, X, y, multi_output=True, ensure_min_samples=2, **READING)
-            check_classification_targets(y)
-            self.plain_ = y.ndim == 1 or y.shape[1] == 1
-            if self.plain_:
-                self.classes_, codes = np.unique(column_or_1d(y, warn=True), return_inverse=True)
-                y = codes[:, None] == np.arange(len(self.classes_))
-            Y = sparse.csr_array(y, dtype=np.float64)
-        if not self.plain_:
-            self.classes_ = np.arange(Y.shape[1])
+            Y = sparse.csr_array(self._read_targets(y), dtype=np.float64)
         Y.eliminate_zeros()
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         counted = np.flatnonzero(weight)
@@ -280,7 +233,7 @@ class ManyLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     ) -> ListedHeldOut:
         """Fit on what `_read` returns."""
         n = X.shape[0]
-        self.n_listed_ = self.n_listed or max(LISTED, int(LISTED_PER_LABEL * Y.nnz / n))
+        self.n_listed_ = self.n_listed or max(LISTED, int(LISTED_PER_MEMBER * Y.nnz / n))
         wanted = max(1, HELD_OUT_PAIRS // (2 * self.n_listed_))  # rows
         n_folds = min(n, max(FOLDS, n // wanted))
         n_parts = int(np.clip(round(wanted * n_folds / n), 1, n_folds))

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, logit
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags, assert_all_finite, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_is_fitted,
-    column_or_1d,
     validate_data,
 )
 
@@ -23,6 +20,7 @@ from setlearn.learners.blas_threads import few_threads
 from setlearn.learners.boosted_labels import BoostedLabels
 from setlearn.learners.dense_view import DenseView, stored_features
 from setlearn.learners.held_out import HeldOut, held_out_rows
+from setlearn.learners.label_learner import READING, LabelLearner, refuse_gaps_in_sparse
 from setlearn.learners.label_pool import fitted_pool, label_frequencies, pooled
 from setlearn.learners.linear_labels import LinearLabels
 from setlearn.learners.log_loss import log_loss
@@ -38,9 +36,6 @@ from setlearn.progress import progress
 from setlearn.savable import savable
 
 __all__ = ["SetMixture"]
-
-READING = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
-"""How inputs are read in ``fit`` and later."""
 
 LARGEST_SYSTEM = 5000
 """The largest number of equations that ridge regression solves at once."""
@@ -72,7 +67,7 @@ def _may_give_examples(mixture: SetMixture) -> bool:
 
 
 @savable()
-class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklearn has no types
+class SetMixture(LabelLearner):
     """A smooth model, a logistic regression, boosted trees and a forest, weighted by their merit.
 
     Their log-odds are added with weights that are learned from rows that none of them has seen.
@@ -139,12 +134,8 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
     """
 
     short_name: ClassVar[str] = "mixture"
-    scores_rows_alone: ClassVar[bool] = True
-    """The score of a row does not depend, to the last bit, on which rows are scored with it."""
     takes_unknown: ClassVar[bool] = True
     """An indicator may have gaps (NaN) where it is not known whether a row has a label."""
-    single_precision: ClassVar[bool] = True
-    """Numbers must not be too large for single precision, in which trees read them."""
 
     sparse_: Any
     smooth_: Any
@@ -166,23 +157,6 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         self.n_trees = n_trees
         self.dense_features = dense_features
         self.random_state = random_state
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit all models and learn their weights.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, features)
-        y : array of shape (n, labels) or (n,)
-            An indicator matrix, with NaN for unknown entries, or one class per row.
-        sample_weight : array of shape (n,), optional
-
-        Returns
-        -------
-        self
-        """
-        self.fit_held_out(X, y, sample_weight)
-        return self
 
     def fit_held_out(self, X: Any, y: Any, sample_weight: Any = None) -> HeldOut:
         """Fit, and answer for training rows as if they had been left out.
@@ -237,13 +211,6 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         X = self._checked(X)
         return np.concatenate([self._probabilities(X[rows]) for rows in self._chunks(X.shape[0])])
 
-    def predict(self, X: Any) -> Any:
-        """The labels with a probability above 0.5, or the best class if y was 1-d."""
-        probabilities = self.predict_proba(X)
-        if self.plain_:
-            return self.classes_[probabilities.argmax(axis=1)]
-        return (probabilities > 0.5).astype(int)
-
     @available_if(_may_give_examples)  # type: ignore[untyped-decorator]
     def examples(self, X: Any) -> Examples:
         """Weighted training sets, of similar rows if X is dense; not available for 1-d y."""
@@ -277,13 +244,6 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         weights = sparse.csr_array(sparse.vstack([examples.weights for _, examples in parts]))
         return np.concatenate([mixed for mixed, _ in parts]), Examples(self.forest_.sets_, weights)
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        return tags
-
     def _read(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Any, BoolArray, FloatArray, IntArray]:
@@ -300,7 +260,7 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
             known = ~np.isnan(y)
             y = np.where(known, y, 0)
         X, y = validate_data(self, X, y, multi_output=True, **READING)
-        _refuse_gaps_in_sparse(X)
+        refuse_gaps_in_sparse(X)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         Y, weight = self._read_targets(y), weight[:, None]
         if known is not None and not known.all():
@@ -358,20 +318,10 @@ class SetMixture(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklea
         frequencies = np.clip(self.frequencies_, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
         return self.prior_.fit_held_out(Y, weight, frequencies, rows, probabilities)
 
-    def _read_targets(self, y: Any) -> BoolArray:
-        check_classification_targets(y)
-        self.plain_ = y.ndim == 1 or y.shape[1] == 1
-        if not self.plain_:
-            self.classes_ = np.arange(y.shape[1])
-            return np.asarray(y, dtype=bool)
-        self.classes_, codes = np.unique(column_or_1d(y, warn=True), return_inverse=True)
-        right: BoolArray = codes[:, None] == np.arange(len(self.classes_))
-        return right
-
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self, "pool_")
         X = validate_data(self, X, reset=False, **READING)
-        _refuse_gaps_in_sparse(X)
+        refuse_gaps_in_sparse(X)
         return sparse.csr_array(X) if sparse.issparse(X) or self.view_ is not None else X
 
     def _chunks(self, n_rows: int) -> list[slice]:
@@ -471,8 +421,3 @@ def _sparse_model(X: Any) -> Any:
 
 def _usual_trees(n_rows: int) -> int:
     return int(np.clip(ROWS_IN_TREES // max(1, n_rows), FEWEST_TREES, MOST_TREES))
-
-
-def _refuse_gaps_in_sparse(X: Any) -> None:
-    if sparse.issparse(X):
-        assert_all_finite(X, input_name="X")
