@@ -189,8 +189,8 @@ class TestDefaultLearner:
         inputs, sets = words()
         few = SetClassifier(random_state=0).fit(inputs, sets)
         assert isinstance(few.scorer_.estimator, SetMixture)
-        monkeypatch.setattr("setlearn.estimators.set_classifier.ENTRIES_OF_WORDS", 10_000)
-        monkeypatch.setattr("setlearn.estimators.set_classifier.MANY_LABELS", 100)
+        monkeypatch.setattr("setlearn.estimators.default_learner.ENTRIES_OF_WORDS", 10_000)
+        monkeypatch.setattr("setlearn.estimators.default_learner.MANY_LABELS", 100)
         capfd.readouterr()
         many = SetClassifier(random_state=0, verbose=2).fit(inputs, sets)
         assert isinstance(many.scorer_.estimator, ManyLabels)
@@ -198,15 +198,15 @@ class TestDefaultLearner:
         n = len(many.classes_)
         dense = SetClassifier(random_state=0).fit(inputs[:60].toarray(), sets[:60])
         assert isinstance(dense.scorer_.estimator, SetMixture)
-        monkeypatch.setattr("setlearn.estimators.set_classifier.SAMPLES_PER_LABEL", 1)
+        monkeypatch.setattr("setlearn.estimators.default_learner.SAMPLES_PER_LABEL", 1)
         frequent = SetClassifier(random_state=0).fit(inputs, sets)
         assert isinstance(frequent.scorer_.estimator, SetMixture)
         said = f"{n} labels for 300 samples: using the learner for many labels, ManyLabels()"
         assert said in capfd.readouterr().err
 
     def test_records_with_texts_get_it_too(self, monkeypatch):
-        monkeypatch.setattr("setlearn.estimators.set_classifier.ENTRIES_OF_WORDS", 10_000)
-        monkeypatch.setattr("setlearn.estimators.set_classifier.MANY_LABELS", 100)
+        monkeypatch.setattr("setlearn.estimators.default_learner.ENTRIES_OF_WORDS", 10_000)
+        monkeypatch.setattr("setlearn.estimators.default_learner.MANY_LABELS", 100)
         inputs, sets = words()
         texts = [
             " ".join(f"word{k}" for k in part)
@@ -221,8 +221,8 @@ class TestDefaultLearner:
         assert isinstance(model.model.scorer_.estimator, ManyLabels)
 
     def test_what_it_cannot_do_is_left_to_the_mixture(self, monkeypatch):
-        monkeypatch.setattr("setlearn.estimators.set_classifier.MANY_ENTRIES", 10)
-        monkeypatch.setattr("setlearn.estimators.set_classifier.MANY_LABELS", 3)
+        monkeypatch.setattr("setlearn.estimators.default_learner.MANY_ENTRIES", 10)
+        monkeypatch.setattr("setlearn.estimators.default_learner.MANY_LABELS", 3)
         conditional = SetClassifier(conditional=True, random_state=0).fit(X, SETS)
         assert isinstance(conditional.scorer_.estimator, SetMixture)
         targets = Y.astype(float)

@@ -8,11 +8,8 @@ from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import _num_samples
@@ -20,6 +17,11 @@ from sklearn.utils.validation import _num_samples
 from setlearn.errors import DataError, ParameterError
 from setlearn.estimators.base import InputLayout
 from setlearn.estimators.completion import Completion
+from setlearn.estimators.default_learner import (
+    are_many_labels,
+    default_learner,
+    with_dense_features,
+)
 from setlearn.estimators.hierarchy import Hierarchy, parents_of
 from setlearn.estimators.label_inputs import (
     check_inputs,
@@ -40,7 +42,7 @@ from setlearn.estimators.label_problem import (
 from setlearn.estimators.label_space import LabelSpace
 from setlearn.estimators.leaked_targets import warn_of_leaked_targets
 from setlearn.features import FeatureReader, TableFeatures, is_table
-from setlearn.learners import ManyLabels, SetMixture
+from setlearn.learners import ManyLabels
 from setlearn.nodes import Mask, Nodes, dense_mask
 from setlearn.progress import progress, say_before_progress
 from setlearn.rules import Auto, Rule, TopK
@@ -50,13 +52,6 @@ from setlearn.scorers.classifiers import check_learner, with_seeds
 from setlearn.scorers.label_targets import LabelTargets
 
 __all__ = ["SetClassifier"]
-
-MANY_LABELS, MANY_ENTRIES = 200, 20_000_000
-"""For more labels than this, and more samples times labels, the default learner is `ManyLabels`."""
-
-ENTRIES_OF_WORDS, SAMPLES_PER_LABEL = 2_000_000, 100
-"""For sparse inputs fewer samples times labels are enough, if labels have fewer samples than this
-on average. Dense inputs and frequent labels suit the mixture better."""
 
 MOST_KEPT_SCORES = 20_000_000
 """Held-out scores that are kept for `with_rule`: 160 MB. More are dropped after fit."""
@@ -236,16 +231,16 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         table = X
         if features is not None:
             features.fit(X)
-            learner = _with_dense_features(learner, features.reader_.dense_features)
+            learner = with_dense_features(learner, features.reader_.dense_features)
             set_columns(self, features.column_names)
             X = features.transform(X)
         else:
-            learner = _with_dense_features(learner, self.dense_features_)
+            learner = with_dense_features(learner, self.dense_features_)
             allow_nan = get_tags(learner).input_tags.allow_nan
             X = check_inputs(self, X, reset=True, allow_nan=allow_nan)
         check_numbers(learner, X, features)
         space, targets = read_targets(y, _num_samples(X))
-        if self._has_many_labels(X, space, targets):
+        if self._needs_lists(X, space, targets):
             learner = ManyLabels()
             say_before_progress(
                 f"{targets.n_labels:,} labels for {len(targets):,} samples: using the learner for "
@@ -272,19 +267,12 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         rule.check_samples(len(targets))  # all of them are held out at most
         return LabelProblem(X, features, space, targets, learner, rule, shares_of_one, hierarchy)
 
-    def _has_many_labels(self, X: Any, space: LabelSpace, targets: LabelTargets) -> bool:
+    def _needs_lists(self, X: Any, space: LabelSpace, targets: LabelTargets) -> bool:
         """Whether the default learner is to be the one for many labels."""
-        if self.estimator is not None or self.scores != "marginal" or self.conditional:
+        may_switch = self.estimator is None and self.scores == "marginal" and not self.conditional
+        if not may_switch or space.one_per_sample:
             return False
-        if space.one_per_sample or targets.unknown is not None:
-            return False
-        rule = self._rule(self.rule)
-        if not rule.takes_padding or rule.requires_examples:
-            return False
-        n_labels, entries = targets.n_labels, targets.n_labels * len(targets)
-        are_rare = targets.right.nnz < SAMPLES_PER_LABEL * n_labels
-        most = ENTRIES_OF_WORDS if sparse.issparse(X) and are_rare else MANY_ENTRIES
-        return bool(n_labels > MANY_LABELS and entries > most)
+        return are_many_labels(X, targets, self._rule(self.rule))
 
     def _features_and_learner(self, X: Any) -> tuple[TableFeatures | None, BaseEstimator]:
         """What reads a table, if X is one: the default's, or the first step of a pipeline."""
@@ -413,13 +401,7 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         return tags
 
     def _learner(self) -> BaseEstimator:
-        if self.estimator is None:
-            if self.scores == "marginal":
-                return SetMixture()
-            # There a sample has a row for each of its labels. Leaving out one of them, as the
-            # mixture does to calibrate itself, would not leave out the sample.
-            return make_pipeline(StandardScaler(with_mean=False), LogisticRegression(max_iter=1000))
-        return self.estimator
+        return default_learner(self.scores) if self.estimator is None else self.estimator
 
     def _rule(self, rule: Any) -> Rule:
         if rule is None or (isinstance(rule, str) and rule == "auto"):
@@ -462,14 +444,6 @@ class SetClassifier(LabelPredictor, BaseEstimator):  # type: ignore[misc]  # no 
         if self.hierarchy is not None:
             parents_of(self.hierarchy)
         self._rule(self.rule).check_parameters()
-
-
-def _with_dense_features(learner: BaseEstimator, features: list[int] | None) -> BaseEstimator:
-    """The learner with the features that are no words, if it asks for them."""
-    asks = learner.get_params(deep=False).get("dense_features", ()) is None
-    if not asks or features is None:
-        return learner
-    return clone(learner).set_params(dense_features=features)
 
 
 def _kept_for_rules(nodes: Nodes, positive: Mask) -> tuple[Nodes, Mask] | None:
